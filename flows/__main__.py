@@ -11,7 +11,12 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
+PRIVATE = 0o077
+"""What others get of the files that this process, and those that it starts, make: nothing."""
+
+
 def main() -> None:
+    os.umask(PRIVATE)
     from flows.cli.main import main as run
 
     run()

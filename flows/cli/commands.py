@@ -152,6 +152,7 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
         "publish": CommandEntry(
             "flows.cli.publish:publish",
             "Write an edition's results as a static site with leaderboard, evidence and data.",
+            at_once=True,
         ),
         "export": EXPORTS,
     },
@@ -166,14 +167,20 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "Serve the flows as deployments: by schedule (configs/refresh.yaml), or from the "
             "Prefect UI.",
         ),
+        "audit": CommandEntry(
+            "flows.cli.audit:audit",
+            "List who changed the warehouse, when, by which command or run, and how it ended.",
+        ),
         "backup": BACKUP,
         "restore": CommandEntry(
             "flows.cli.backup:restore",
             "Restore a warehouse from a backup, as a file or as a lake.",
+            at_once=True,
         ),
         "compact": CommandEntry(
             "flows.cli.compact:compact",
             "Merge a lake's small files, expire its earlier states, delete unused files.",
+            at_once=True,
         ),
     },
 }

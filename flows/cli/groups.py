@@ -178,4 +178,5 @@ BACKUP = GroupEntry(
         ),
     },
     callback="flows.cli.backup:make",
+    at_once=True,
 )

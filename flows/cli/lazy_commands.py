@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from flows.cli.recorded import RecordedAtOnce, RecordedCommand, record_callback
+
 
 class CommandEntry(NamedTuple):
     """An entry for a command."""
@@ -18,6 +20,8 @@ class CommandEntry(NamedTuple):
     """The first sentence of the function's docstring."""
     settings: Mapping[str, Any] = {}
     """Settings of the command's context."""
+    at_once: bool = False
+    """Whether the audit records it before it begins: it changes more than the warehouse's rows."""
 
 
 class GroupEntry(NamedTuple):
@@ -27,6 +31,8 @@ class GroupEntry(NamedTuple):
     commands: Mapping[str, CommandEntry]
     callback: str | None = None
     """`module:function` to call if no command is given."""
+    at_once: bool = False
+    """Whether the audit records the callback before it begins."""
 
 
 class LazyCommand(TyperCommand):
@@ -45,7 +51,8 @@ class LazyCommand(TyperCommand):
         if isinstance(self.entry, GroupEntry):
             return _build_group(self.name, self.entry)
         app = typer.Typer(add_completion=False)
-        app.command(self.name, context_settings={**self.entry.settings})(
+        kind = RecordedAtOnce if self.entry.at_once else RecordedCommand
+        app.command(self.name, cls=kind, context_settings={**self.entry.settings})(
             _import_function(self.entry.target)
         )
         return typer.main.get_command(app)
@@ -68,6 +75,8 @@ def add_commands(
 
 def _build_group(name: str, group: GroupEntry) -> TyperGroup:
     callback = _import_function(group.callback) if group.callback else None
+    if callback and group.at_once:
+        callback = record_callback(callback)
     app = typer.Typer(
         name=name,
         help=group.help,

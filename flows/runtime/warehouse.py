@@ -9,6 +9,7 @@ from prefect.context import FlowRunContext
 from prefect.states import Running
 
 from flows.display.console import print_message
+from flows.runtime.recorded_runs import record_run
 from tasks.warehouse.errors import WarehouseBusy
 from tasks.warehouse.store import Warehouse, open_warehouse
 
@@ -53,6 +54,7 @@ async def hold_warehouse(warehouse: str, lock: str = "") -> AbstractContextManag
             stack.callback(store.locks.release, lock)
         if waiting_for:
             await _set_run_state("Running", "")
+        record_run(store)
         return _close_later(stack.pop_all(), store)
 
 

@@ -31,11 +31,13 @@ from tasks.backup.manifest import (
     read_shas,
     verify,
 )
+from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.file_lock import lock_path, lock_warehouse
 from tasks.warehouse.lake import connect_lake, schema_lock
 from tasks.warehouse.lake_locks import LakeLocks
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
+from tasks.warehouse.recording import copy_audit
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.schema import (
     SCHEMA_VERSION,
@@ -73,7 +75,8 @@ def restore_backup(
     on_wait: Callable[[str], None] | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> RestoredWarehouse:
-    """Restore a warehouse to its state at the backup, including its id.
+    """Restore a warehouse to its state at the backup, including its id. The audit of the warehouse
+    that it replaces is kept.
 
     Args:
         replace: replace a warehouse with rows; an old file is kept next to the new one.
@@ -117,6 +120,8 @@ def _restore_file(
             connection.execute(load_schema())
             _insert_rows(connection, backup, work, on_progress)
             _check_info(connection, backup)
+            if where.path.exists():
+                copy_audit(where.path, connection)
             connection.execute("CHECKPOINT")
         aside = _move_aside(where.path)
         fresh.rename(where.path)
@@ -136,7 +141,8 @@ def _restore_lake(
         with closing(locks), locks.commit_lock():
             connection.execute("BEGIN")
             for name in table_names(connection):
-                connection.execute(f"DELETE FROM {quote_name(name)}")
+                if name != AuditEntry.table:
+                    connection.execute(f"DELETE FROM {quote_name(name)}")
             _insert_rows(connection, backup, work, on_progress)
             _check_info(connection, backup)
             connection.execute("COMMIT")
@@ -192,7 +198,7 @@ def _check_empty(connection: Any, where: Location) -> None:
     rows = sum(
         connection.execute(f"SELECT count(*) FROM {quote_name(name)}").fetchone()[0]
         for name in table_names(connection)
-        if name != INFO
+        if name not in (INFO, AuditEntry.table)
     )
     if rows:
         kept = "" if isinstance(where, DuckLake) else " (the old file is kept next to the new one)"
@@ -238,10 +244,11 @@ def _insert_rows(connection: Any, backup: Backup, work: Path, on_progress: OnPro
         on_progress("tables", n, len(tables))
         file = work / f"{name}.parquet"
         _copy(backup, f"{TABLES}/{name}.parquet", file, partial(_has_digest, tables[name]))
-        path = quote_literal(str(file))
-        connection.execute(
-            f"INSERT INTO {quote_name(name)} BY NAME SELECT * FROM read_parquet({path})"
-        )
+        rows = f"SELECT * FROM read_parquet({quote_literal(str(file))})"
+        table = quote_name(name)
+        if name == AuditEntry.table:  # a lake keeps what was done since the backup
+            rows += f" WHERE audit_id NOT IN (SELECT audit_id FROM {table})"
+        connection.execute(f"INSERT INTO {table} BY NAME {rows}")
         file.unlink()
 
 

@@ -20,6 +20,8 @@ from tasks.site.mark import (
     UnwritableSite,
     check_target,
     load_listed_files,
+    make_public,
+    make_public_folder,
     must_stay,
     resolve_link,
     write_atomically,
@@ -66,7 +68,7 @@ class SiteFolder:
         place = self.target if inside else self.target.parent
         prefix = WORK_PREFIX if inside else f".{self.target.name}{WORK_PREFIX}"
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            make_public_folder(place)
             with ExitStack() as stack:
                 stack.enter_context(_lock_site(place / f"{prefix}lock"))
                 self._remove_leftovers(place, prefix)
@@ -99,8 +101,9 @@ class SiteFolder:
         self.files[path] = (len(data), sha256(data).hexdigest())
         file = self.path(path)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_public_folder(file.parent)
             file.write_bytes(data)
+            make_public(file)
         except OSError as error:
             raise UnwritableSite(
                 f"{file}: cannot be written ({error.strerror or error}). What was published "
@@ -162,7 +165,7 @@ class SiteFolder:
         _write_mark(self.target / MARK, {"unfinished": True, "files": both})
         try:
             for path in self.files:
-                (self.target / path).parent.mkdir(parents=True, exist_ok=True)
+                make_public_folder((self.target / path).parent)
                 shutil.move(self.path(path), self.target / path)
             for path in before.difference(self.files):
                 (self.target / path).unlink(missing_ok=True)
@@ -201,3 +204,4 @@ def _lock_site(lock: Path) -> Iterator[None]:
 
 def _write_mark(path: Path, mark: dict[str, object]) -> None:
     write_atomically(path, json.dumps(mark, ensure_ascii=False, indent=1) + "\n")
+    make_public(path)

@@ -24,6 +24,22 @@ def write_atomically(path: Path, text: str) -> None:
     written.replace(path)
 
 
+def make_public_folder(folder: Path) -> None:
+    """Make a folder, and what is missing above it, that a web server of another user may read."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        each.chmod(0o755)
+
+
+def make_public(file: Path) -> None:
+    """Let a web server of another user read a file: others of this process are private."""
+    file.chmod(0o644)
+
+
 def resolve_link(target: Path) -> Path:
     """Follow symbolic links, so that the folder they lead to is replaced."""
     return Path(os.path.realpath(target))

@@ -23,7 +23,7 @@ from tasks.warehouse.location import DuckLake, LocationLike, parse_location
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE, upgrade_schema
 
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16
 """Raise it with every change of a column or of sql/. Warehouses from OLDEST_UPGRADABLE on are
 upgraded when they are opened, older ones are refused."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import duckdb
 from pydantic import BaseModel, ConfigDict
 
+from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
 from tasks.warehouse.labels import HumanLabel
@@ -30,6 +31,8 @@ EDITION_FILTERS: dict[type[Row], str] = {
     Call: "request_id IN (SELECT c.request_id FROM calls AS c JOIN verdicts AS v USING (call_id) "
     "WHERE v.edition = $1)",
     BatchJob: "$1 IS NULL",
+    # Snapshots are read and copied by more people than the warehouse.
+    AuditEntry: "$1 IS NULL",
     HumanLabel: "sheet IN (SELECT sheet FROM annotation_items WHERE edition = $1)",
 }
 """SQL that selects an edition's rows in tables without an edition column."""

@@ -1,5 +1,6 @@
 """Every table, in the order of the pipeline."""
 
+from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.jobs import CollectionCost, ImportIssue, Job, ReportFile
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
@@ -30,4 +31,5 @@ TABLES: tuple[type[Row], ...] = (
     Job, Report, ReportFile, CollectionCost, SearchTrace,
     ImportIssue, Fact, Claim, Citation, Extraction, SeedPage, Fetch, Page, Call, BatchJob,
     Cell, Verdict, Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem, HumanLabel,
+    AuditEntry,
 )  # fmt: skip

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import duckdb
 
-TABLES_WITHOUT_CONTENT = {"warehouse_info", "calls"}
+TABLES_WITHOUT_CONTENT = {"warehouse_info", "calls", "audit"}
 MADE_AT = {"imported_at", "finished_at", "called_at", "fetched_at"}
 
 

@@ -32,7 +32,8 @@ from tests.rigs.research_editions import PROTOCOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = "../shared/data/wlc/2025_Mar_Nov"
-INFO = "warehouse_info"
+OTHERS = {"warehouse_info", "audit"}
+"""Tables that say when something was made, and by whom."""
 """The schema's version: no content."""
 WITHOUT = {*MADE_AT, *INCIDENTAL, "message"}
 """Columns that say when or how something was made, and messages, which may be reworded."""
@@ -94,7 +95,7 @@ def contents(warehouse: str) -> dict[str, list[tuple[object, ...]]]:
     """Every table's rows, sorted, without what says when they were made."""
     with duckdb.connect(warehouse, read_only=True) as connection:
         query = "SELECT table_name FROM duckdb_tables() ORDER BY 1"
-        names = [name for (name,) in connection.execute(query).fetchall() if name != INFO]
+        names = [name for (name,) in connection.execute(query).fetchall() if name not in OTHERS]
         found = {}
         for name in names:
             columns = [row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()]

@@ -32,8 +32,8 @@ pytestmark = [
     pytest.mark.skipif(missing() is not None, reason=str(missing())),
 ]
 MADE_AT = {"imported_at", "finished_at", "called_at", "fetched_at"}
-OF_THE_RUN = {"calls"}
-"""When a question was asked and how long it took differs from run to run."""
+OF_THE_RUN = {"audit", "calls"}
+"""Who did what when, and how long a question took, differs from run to run."""
 DELAY = 0.3
 SLOW_SECONDS = 4.0
 """For an answer: so long that whoever comes first has not begun every cell when the other comes."""

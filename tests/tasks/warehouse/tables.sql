@@ -1,4 +1,4 @@
--- The tables of schema version 15, as they are made from the models of their rows: change this file
+-- The tables of schema version 16, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -599,4 +599,22 @@ CREATE TABLE agent_pairs (
     n_pairs INTEGER NOT NULL,
     seed INTEGER NOT NULL,
     reason VARCHAR
+);
+
+CREATE TABLE audit (
+    audit_id VARCHAR NOT NULL,
+    began_at TIMESTAMP NOT NULL,
+    version VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
+    name VARCHAR NOT NULL,
+    os_user VARCHAR NOT NULL,
+    host VARCHAR NOT NULL,
+    deployment VARCHAR,
+    flow_run VARCHAR,
+    edition VARCHAR,
+    parameters VARCHAR NOT NULL,
+    outcome VARCHAR NOT NULL,
+    error VARCHAR,
+    ended_at TIMESTAMP,
+    seconds DOUBLE
 );

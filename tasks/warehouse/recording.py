@@ -1,0 +1,159 @@
+"""Record in the audit what this process does: written at the beginning, completed at the end."""
+
+import os
+import pwd
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+
+from tasks.warehouse.audit import (
+    Activity,
+    AuditEntry,
+    Outcome,
+    get_activity,
+    leave_note,
+    set_activity,
+)
+from tasks.warehouse.errors import WarehouseBusy, WarehouseError
+from tasks.warehouse.location import LocationLike, parse_location
+from tasks.warehouse.parameters import format_parameters
+from tasks.warehouse.reader import check_exists
+from tasks.warehouse.sql import quote_literal
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+
+
+def make_activity(
+    where: LocationLike,
+    kind: Literal["command", "flow"],
+    name: str,
+    parameters: Mapping[str, Any],
+    *,
+    edition: str | None = None,
+    deployment: str | None = None,
+    flow_run: str | None = None,
+    at_once: bool = False,
+) -> Activity:
+    """Describe what this process begins to do in a warehouse, and who does it."""
+    entry = AuditEntry(
+        version=version("evergreen-bench"),
+        kind=kind,
+        name=name,
+        os_user=_find_user(),
+        host=socket.gethostname(),
+        deployment=deployment,
+        flow_run=flow_run,
+        edition=edition,
+        parameters=format_parameters(parameters),
+    )
+    return Activity(entry, parse_location(where), at_once)
+
+
+@contextmanager
+def record_activity(activity: Activity, on_warning: Callable[[str], None]) -> Iterator[None]:
+    """Record what the block does, and how it ends.
+
+    Its row is committed together with the first change, or at once where it says so. Nothing is
+    recorded if the block changes nothing.
+    """
+    before = get_activity()
+    set_activity(activity)
+    try:
+        if activity.at_once:
+            _record_now(activity)
+        yield
+    except BaseException as error:
+        end_activity(activity, *_describe_end(error), on_warning)
+        raise
+    else:
+        end_activity(activity, "ok", None, on_warning)
+    finally:
+        set_activity(before)
+
+
+def end_activity(
+    activity: Activity, outcome: Outcome, error: str | None, on_warning: Callable[[str], None]
+) -> None:
+    """Complete the row of what has ended. It fails nothing and waits for nobody.
+
+    Args:
+        error: the class of what failed.
+        on_warning: called with a line if the row cannot be kept.
+    """
+    if not (activity.commits or activity.is_noted or activity.at_once):
+        return
+    entry = activity.entry.end(outcome, error)
+    try:
+        if _exists(activity):
+            _keep(activity, entry)
+    except Exception as problem:
+        on_warning(
+            f"{activity.where}: the audit could not be completed ({problem}). There {entry.name} "
+            f"does not show as {outcome}, which it is."
+        )
+
+
+def copy_audit(replaced: Path, to: duckdb.DuckDBPyConnection) -> None:
+    """Copy the audit of a file into the one that is to replace it; one that is damaged or older
+    than audits has none to copy."""
+    with suppress(duckdb.Error):
+        to.execute(f"ATTACH {quote_literal(str(replaced))} AS replaced (READ_ONLY)")
+        try:
+            ids = "SELECT audit_id FROM replaced.audit"
+            to.execute(f"DELETE FROM audit WHERE audit_id IN ({ids})")
+            to.execute("INSERT INTO audit BY NAME FROM replaced.audit")
+        finally:
+            to.execute("DETACH replaced")
+
+
+def _record_now(activity: Activity) -> None:
+    """Record what writes no row itself. A damaged warehouse is left to it: it may restore it."""
+    try:
+        if _exists(activity):
+            _keep(activity, activity.entry)
+    except WarehouseError:
+        return
+
+
+def _exists(activity: Activity) -> bool:
+    try:
+        check_exists(activity.where)
+    except WarehouseError:
+        return False
+    return True
+
+
+def _keep(activity: Activity, entry: AuditEntry) -> None:
+    """Write the row; while another process owns the file, leave a note of it."""
+    try:
+        with open_warehouse(activity.where, wait_seconds=0) as store:
+            store.write(Change(AuditEntry, [entry]))
+    except WarehouseBusy:
+        leave_note(activity.where, entry)
+        activity.is_noted = True
+
+
+def _describe_end(error: BaseException) -> tuple[Outcome, str | None]:
+    """Return how a command ended; exit code 1 without an error says that something is pending."""
+    code = getattr(error, "exit_code", None) if type(error).__name__ == "Exit" else None
+    if code is None and isinstance(error, SystemExit):
+        code = error.code or 0
+    if code == 0:
+        return "ok", None
+    if code == 1:
+        return "incomplete", None
+    return "failed", type(error).__name__ + (f" {code}" if code else "")
+
+
+def _find_user() -> str:
+    """Return the user of this process; the number of one without a name."""
+    number = os.getuid()
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)

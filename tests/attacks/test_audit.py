@@ -1,0 +1,325 @@
+"""A user who changes the warehouse, and would rather not be known"""
+
+import ast
+import inspect
+import json
+import os
+import pwd
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from flows.cli.commands import PANELS
+from flows.cli.lazy_commands import GroupEntry
+from flows.cli.recorded import RecordedAtOnce, RecordedCommand
+from tasks.warehouse import store as stores
+from tasks.warehouse.audit import AuditEntry, leave_note, notes_folder
+from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.location import parse_location
+from tasks.warehouse.parameters import format_parameters
+from tasks.warehouse.recording import make_activity, record_activity
+from tasks.warehouse.rows import Edition
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+from tests.flows.cli.test_options import commands
+from tests.flows.conftest import Evergreen, evergreen, no_server
+from tests.tasks.annotated import SAMPLE, sample_warehouse
+
+__all__ = ["evergreen", "no_server"]
+
+READING = {
+    "agents", "agents check", "agreement", "analyse", "audit", "backup verify", "breakdown",
+    "calls", "compare", "compare-extraction", "differences", "doctor", "edition diff",
+    "edition list", "edition show", "edition verify", "estimate", "explain", "export drb2",
+    "judges", "judges check", "leaderboard", "pages counts", "pages export", "pages references",
+    "pages show", "pages walls", "protocols", "sandbox", "schema", "serve", "sql", "status",
+    "tokens", "ui",
+}  # fmt: skip
+"""Commands that change nothing; `serve` has runs, which are recorded themselves."""
+AT_ONCE = {"backup", "compact", "publish", "restore"}
+"""Commands that change something without writing a row."""
+CHANGING = {"open_existing_warehouse", "open_warehouse", "run_flow"}
+"""What a command calls that changes the warehouse."""
+ADD_COST = ("agents", "cost", "sample_blogger", "--edition", "sample", "--usd", "1")
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    return sample_warehouse(tmp_path)
+
+
+def audit(warehouse: Path) -> list[AuditEntry]:
+    """The rows in the table, the earliest first."""
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        found = connection.execute("SELECT * FROM audit ORDER BY began_at").pl().to_dicts()
+    return [AuditEntry.model_validate(row) for row in found]
+
+
+def entries(panels: Iterable[Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every entry of the commands, with its name as it is typed."""
+    for panel in panels:
+        for name, entry in panel.items():
+            yield f"{before}{name}", entry
+            if isinstance(entry, GroupEntry):
+                yield from entries([entry.commands], f"{before}{name} ")
+
+
+def test_every_command_that_changes_something_is_recorded() -> None:
+    """Every command that changes something leaves a row; what only reads is listed by name."""
+    known = dict(entries(PANELS.values()))
+    seen = dict(commands())
+    groups = {name for name, entry in known.items() if getattr(entry, "callback", None)}
+    assert {*seen, *groups} - READING == {
+        name
+        for name, entry in known.items()
+        if not (isinstance(entry, GroupEntry) and not entry.callback) and name not in READING
+    }
+    for name, command in seen.items():
+        assert isinstance(command, RecordedCommand), name
+        assert command.callback, name
+        source = inspect.getsource(command.callback)
+        called = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+        if name not in READING | AT_ONCE and "_import" not in source:
+            assert called & CHANGING, name
+    at_once = {name for name, command in seen.items() if isinstance(command, RecordedAtOnce)}
+    assert at_once | {"backup"} == AT_ONCE
+    assert known["backup"].at_once
+
+
+@pytest.mark.parametrize(
+    ("command", "edition"),
+    [
+        (("import", "wlc", str(SAMPLE), "--edition", "again"), "again"),
+        (ADD_COST, "sample"),
+        (("annotate", "make", "--edition", "sample", "--kind", "claims", "--to", "{to}"),
+         "sample"),
+        (("backup", "--to", "{to}"), None),
+        (("compact",), None),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
+)  # fmt: skip
+def test_a_command_leaves_a_row(
+    evergreen: Evergreen,
+    warehouse: Path,
+    command: tuple[str, ...],
+    edition: str | None,
+    tmp_path: Path,
+) -> None:
+    """A row says who ran which command, when, where, with what and how it ended."""
+    given = [each.format(to=tmp_path / "to") for each in command]
+    code, _, remarks = evergreen(*given, "--warehouse", warehouse)
+    assert code == 0, remarks
+    [row] = audit(warehouse)
+    assert " ".join(given).startswith(row.name)
+    assert (row.kind, row.outcome, row.error, row.edition) == ("command", "ok", None, edition)
+    assert row.os_user == pwd.getpwuid(os.getuid()).pw_name
+    assert row.host
+    assert row.version
+    assert row.ended_at
+    assert row.seconds == pytest.approx((row.ended_at - row.began_at).total_seconds())
+
+
+@pytest.mark.parametrize("command", [("edition", "list"), ("status",), ("calls",)], ids=" ".join)
+def test_reading_leaves_no_row(
+    evergreen: Evergreen, warehouse: Path, command: tuple[str, ...]
+) -> None:
+    """Whoever only reads is not recorded, and changes no byte."""
+    before = warehouse.read_bytes()
+    assert evergreen(*command, "--warehouse", warehouse)[0] == 0
+    assert warehouse.read_bytes() == before
+
+
+def test_a_failed_command_is_recorded_with_its_error(
+    evergreen: Evergreen, warehouse: Path, tmp_path: Path
+) -> None:
+    """A row names the class of the error, and never its text."""
+    there = tmp_path / "there.tar"
+    there.write_text("no backup")
+    assert evergreen("backup", "--to", there, "--warehouse", warehouse)[0] == 1
+    [row] = audit(warehouse)
+    assert (row.outcome, row.error) == ("failed", "BackupError")
+
+
+def test_the_user_is_the_systems(
+    evergreen: Evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row names the system's user, whatever the environment says."""
+    for name in ("USER", "LOGNAME", "LNAME", "USERNAME", "SUDO_USER"):
+        monkeypatch.setenv(name, "somebody-else")
+    evergreen(*ADD_COST, "--warehouse", warehouse)
+    assert audit(warehouse)[0].os_user == pwd.getpwuid(os.getuid()).pw_name
+
+
+def test_a_killed_command_shows_as_begun(warehouse: Path, tmp_path: Path) -> None:
+    """What is killed keeps its row, which says that it began."""
+    left = tmp_path / "left.duckdb"
+    activity = make_activity(warehouse, "command", "import", {})
+    with record_activity(activity, pytest.fail), open_warehouse(warehouse) as store:
+        store.write(Change(Edition, [Edition(edition="half", source="test")]))
+        shutil.copy(warehouse, left)  # what a kill leaves
+        shutil.copy(f"{warehouse}.wal", f"{left}.wal")
+    with open_warehouse(left) as store:
+        [row] = store.rows(AuditEntry, "true")
+        assert store.value("SELECT count(*) FROM editions WHERE edition = 'half'") == 1
+    assert (row.name, row.outcome, row.ended_at) == ("import", "begun", None)
+
+
+def test_no_change_without_its_row(warehouse: Path) -> None:
+    """A change and its row are one commit: if the row cannot be written, nothing is changed."""
+    with duckdb.connect(str(warehouse)) as connection:
+        connection.execute("DROP TABLE audit")
+    activity = make_activity(warehouse, "command", "import", {})
+    half = Change(Edition, [Edition(edition="half", source="test")])
+    with (
+        pytest.raises(duckdb.CatalogException),
+        record_activity(activity, lambda line: None),
+        open_warehouse(warehouse) as store,
+    ):
+        store.write(half)
+    with open_warehouse(warehouse) as store:
+        assert store.value("SELECT count(*) FROM editions WHERE edition = 'half'") == 0
+
+
+def test_a_busy_warehouse_loses_no_row(evergreen: Evergreen, warehouse: Path) -> None:
+    """What ends while another process has the warehouse is recorded, and waits for nobody."""
+    activity = make_activity(warehouse, "command", "import", {}, at_once=True)
+    with lock_warehouse(warehouse):
+        began = time.monotonic()
+        with record_activity(activity, pytest.fail):
+            pass
+        assert time.monotonic() - began < 1
+    code, listed, remarks = evergreen("audit", "--format", "json", "--warehouse", warehouse)
+    assert code == 0, remarks
+    assert [row["outcome"] for row in json.loads(listed)] == ["ok"]
+    with open_warehouse(warehouse):
+        pass
+    assert [row.outcome for row in audit(warehouse)] == ["ok"]
+    assert not [*notes_folder(parse_location(warehouse)).iterdir()]
+
+
+def test_a_command_that_did_its_work_does_not_fail_for_the_audit(
+    evergreen: Evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row that cannot be completed is a warning: what is done stays done."""
+    taken = stores.Warehouse.write
+
+    def refuse(self: stores.Warehouse, *changes: Change) -> None:
+        if any(isinstance(row, AuditEntry) and row.ended_at for c in changes for row in c.rows):
+            raise WarehouseError("no space left")
+        taken(self, *changes)
+
+    monkeypatch.setattr(stores.Warehouse, "write", refuse)
+    code, _, remarks = evergreen(*ADD_COST, "--warehouse", warehouse)
+    assert code == 0
+    assert "could not be completed (no space left)" in remarks
+
+
+def test_a_complete_row_stays(warehouse: Path) -> None:
+    """A note beside the warehouse rewrites no row that is complete."""
+    where = parse_location(warehouse)
+    entry = make_activity(warehouse, "command", "publish", {}).entry.end("failed", "OSError")
+    with open_warehouse(warehouse) as store:
+        store.write(Change(AuditEntry, [entry]))
+    leave_note(where, entry.model_copy(update={"os_user": "somebody-else", "outcome": "ok"}))
+    with open_warehouse(warehouse):
+        pass
+    assert audit(warehouse) == [entry]
+
+
+SECRET = "hunter2-Tr0ub4dor"
+HIDING = [
+    {"api_key": SECRET},
+    {"token": [SECRET]},
+    {"nested": {"Authorization": f"Bearer {SECRET}"}},
+    {"url": f"https://user:{SECRET}@wiki.test/w/api.php"},
+    {"url": f"https://user:pa/{SECRET}@wiki.test/w/api.php"},
+    {"url": f"https://{SECRET}@wiki.test/w/api.php"},
+    {"url": f"https://wiki.test/?a=1&access_token={SECRET}&b=2"},
+    {"url": f"https://store.test/o?X-Amz-Signature={SECRET}"},
+    {"catalog": f"host=db password={SECRET} dbname=e"},
+    {"catalog": f"host=db password='{SECRET} x' dbname=e"},
+    {"note": f"Authorization: Bearer {SECRET}"},
+    {"note": f"sent with {SECRET}, in words"},
+    {SECRET: 1},
+]
+
+
+@pytest.mark.parametrize("given", HIDING, ids=lambda given: next(iter(given)))
+def test_parameters_hold_no_secret(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row has no key, token or password: by its name, in a URL, or from the environment."""
+    if "in words" in str(given) or SECRET in given:
+        monkeypatch.setenv("SOME_API_KEY", SECRET)
+    kept = format_parameters(given)
+    assert SECRET not in kept
+    assert "[hidden]" in kept
+
+
+def test_parameters_without_secrets_are_kept() -> None:
+    """A row keeps what is no secret as it was given."""
+    given = {
+        "edition": "2026-11", "articles": 3, "batch": True, "to": Path("/srv/site"),
+        "api-key-env": "OPENAI_API_KEY", "wiki-api": "https://de.wikipedia.org/w/api.php?a=b",
+        "agent": ["a", "b"], "judge": None,
+    }  # fmt: skip
+    kept = {name: value for name, value in given.items() if value is not None}
+    assert json.loads(format_parameters(given)) == kept | {"to": "/srv/site"}
+
+
+def test_a_secret_on_the_command_line_is_not_kept(evergreen: Evergreen, warehouse: Path) -> None:
+    """A password in an option's URL is in no file of the warehouse."""
+    note = f"bought at https://me:{SECRET}@shop.test/"
+    code, _, _ = evergreen(*ADD_COST, "--note", note, "--warehouse", warehouse)
+    assert code == 0
+    [row] = audit(warehouse)
+    assert json.loads(row.parameters)["note"] == "bought at https://[hidden]@shop.test/"
+
+
+def test_a_restored_warehouse_keeps_its_audit(
+    evergreen: Evergreen, warehouse: Path, tmp_path: Path
+) -> None:
+    """Restoring an older backup removes no row."""
+    to = ("--warehouse", warehouse)
+    assert evergreen("backup", "--to", tmp_path / "b.tar", *to)[0] == 0
+    assert evergreen(*ADD_COST, *to)[0] == 0
+    code, _, remarks = evergreen("restore", tmp_path / "b.tar", "--replace", *to)
+    assert code == 0, remarks
+    found = [(row.name, row.outcome) for row in audit(warehouse)]
+    assert found == [("backup", "ok"), ("agents cost", "ok"), ("restore", "ok")]
+
+
+def test_snapshots_have_no_audit(evergreen: Evergreen, warehouse: Path) -> None:
+    """Users and hosts are in no snapshot, which is copied and published."""
+    assert evergreen(*ADD_COST, "--warehouse", warehouse)[0] == 0
+    with open_warehouse(warehouse) as store:
+        folder = export_edition(store, "sample")
+    found = duckdb.sql(f"SELECT * FROM '{folder / 'audit.parquet'}'").fetchall()
+    assert found == []
+
+
+def test_the_audit_is_listed(evergreen: Evergreen, warehouse: Path) -> None:
+    """`evergreen audit` lists the latest first, of one edition if asked."""
+    to = ("--warehouse", warehouse)
+    evergreen(*ADD_COST, *to)
+    evergreen("compact", *to)
+    every = json.loads(evergreen("audit", "--format", "json", *to)[1])
+    assert [row["name"] for row in every] == ["compact", "agents cost"]
+    one = json.loads(evergreen("audit", "--edition", "sample", "--format", "json", *to)[1])
+    assert [row["name"] for row in one] == ["agents cost"]
+    assert "compact" in evergreen("audit", "--limit", "1", *to)[1]
+
+
+def test_a_snapshot_is_not_listed_as_the_audit(evergreen: Evergreen, warehouse: Path) -> None:
+    """While the warehouse is in use, its audit is said to be out of reach, never to be empty."""
+    with open_warehouse(warehouse) as store:
+        export_edition(store, "sample")
+    with lock_warehouse(warehouse):
+        code, _, remarks = evergreen("audit", "--warehouse", warehouse)
+    assert code == 1
+    assert "its snapshots have no audit" in " ".join(remarks.split())

@@ -1,0 +1,1 @@
+"""Attacks that need a Prefect server, or more than a few seconds."""
