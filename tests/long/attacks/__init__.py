@@ -1,0 +1,1 @@
+"""Attacks that take longer than the quick ones in tests/attacks."""
