@@ -1,6 +1,7 @@
 """A service that somebody took over, at the database it shares with the others"""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -56,6 +57,8 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgr
         done = prepare(server, **PASSWORDS)
         assert done.returncode == 0, done.stderr
         assert not done.stderr
+        again = prepare(server, **PASSWORDS)
+        assert "already exists" in again.stderr
         # Before it reads its rules anew, as the image starts it anew.
         server.ask("SELECT pg_reload_conf()")
         yield server
@@ -166,9 +169,10 @@ def test_nothing_is_made_without_a_password(
 
 
 def test_no_password_is_written_to_the_log(postgres: RunningPostgres) -> None:
-    """The database's log holds no password, also when the script fails."""
+    """The database's log holds no password, also where the statement that sets it fails."""
     hba = (postgres.home / "data" / "pg_hba.conf").read_text("utf-8")
     log = postgres.log.read_text("utf-8")
     for password in PASSWORDS.values():
-        assert password not in log
-        assert password not in hba
+        piece = max(re.split(r"['\\]", password), key=len)  # SQL writes these two otherwise
+        assert piece not in log
+        assert piece not in hba
