@@ -21,7 +21,8 @@ RUN pip install --no-deps --no-build-isolation -e . \
 FROM python:3.11.14-slim-bookworm
 # A number, so that Kubernetes and the like see that it is not root.
 RUN useradd --uid 10001 --user-group --create-home evergreen \
-    && install -d -o evergreen -g evergreen /srv/evergreen /srv/evergreen/data /srv/evergreen/data/site
+    && install -d -o evergreen -g evergreen /srv/evergreen /srv/evergreen/exports /srv/sandbox \
+       /srv/evergreen/data /srv/evergreen/data/site
 COPY --from=build /opt/evergreen /opt/evergreen
 ENV PATH=/opt/evergreen/.venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -10,7 +10,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long test-lake prose lint stamps everything rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale clean
+.PHONY: help demo test test-long test-lake prose lint stamps everything rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -108,6 +108,9 @@ lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no inde
 	  --generate-hashes --no-header --no-annotate -q -c requirements-dev.lock \
 	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' requirements.lock | sort -u) \
 	  -o requirements-$$extra.lock || exit; done
+
+image-digests: ## Write the digests of the images into docker-compose.yml and the Dockerfile
+	deploy/image-digests.sh
 
 bench: $(VENV)/dev ## Time the parts that compute
 	$(BIN)/python -m tests.bench.bench_pipeline

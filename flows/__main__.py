@@ -1,7 +1,4 @@
-"""The `evergreen` command, also as `python -m flows`.
-
-Helper processes import this module again when they start, so `main` imports what it needs.
-"""
+"""The `evergreen` command, also as `python -m flows`."""
 
 import os
 import sys

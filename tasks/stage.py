@@ -8,7 +8,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.tasks import Task
 
-from tasks.processes.pool import HelperCrashed
+from tasks.processes.helper import HelperCrashed
 
 P = ParamSpec("P")
 R = TypeVar("R")

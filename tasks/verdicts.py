@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from prefect.tasks import exponential_backoff
 
+from tasks.configuration.errors import ConfigurationError
 from tasks.judging.cases import load_case
 from tasks.judging.cells import CellPlan
 from tasks.judging.session import get_judge_session
@@ -33,7 +34,12 @@ async def judge_cell(warehouse: Warehouse, plan: CellPlan) -> None:
     case = await asyncio.to_thread(load_case, warehouse, plan)
     if decider.cpu_bound:
         decided = await HELPERS.run(
-            judge_case_in_helper, plan.protocol, plan.judge, case, plan.protocol_version
+            judge_case_in_helper,
+            plan.protocol,
+            plan.judge,
+            case,
+            plan.protocol_version,
+            raises=(ConfigurationError,),
         )
     else:
         decided = await judge_case(plan.protocol, decider, case, plan.protocol_version)

@@ -20,16 +20,21 @@ from flows.runtime.shared_server import parse_arguments
 from tasks.configuration.refresh import load_refresh
 from tests.compose_file import COMPOSE, ROOT, VARIABLE, Unset, compose, services
 
-GIVEN = {
-    "POSTGRES_PASSWORD": "a-password",
-    "PREFECT_SERVER_API_AUTH_STRING": "evergreen:a-long-password",
-}
+PASSWORDS = (
+    "POSTGRES_PASSWORD",
+    "PREFECT_SERVER_API_AUTH_STRING",
+    "SERVER_DATABASE_PASSWORD",
+    "WORKER_DATABASE_PASSWORD",
+)
+GIVEN = {name: f"secret of: {name}" for name in PASSWORDS}
 """What a person must write into `.env`."""
 EXAMPLE = (ROOT / ".env.example").read_text("utf-8")
-PINNED = re.compile(r"[a-z][a-z0-9-]*:v?\d+(\.\d+)+(-[a-z0-9.]+)*")
-"""A name without a host, and an exact version."""
+PINNED = re.compile(r"[a-z][a-z0-9-]*:v?\d+(\.\d+)+(-[a-z0-9.]+)*(@sha256:[0-9a-f]{64})?")
+"""A name without a host, and an exact version, with its digest where it is known."""
 SECRET = re.compile(r"PASSWORD|SECRET|TOKEN|(^|_)KEYS?(_|$)|AUTH")
-OF_POSTGRES = {"POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB", "PGPASSWORD"}
+OF_POSTGRES = {name for name in PASSWORDS if "DATABASE" in name or "POSTGRES" in name} | {
+    "PGPASSWORD"
+}
 OF_PYTHON = {"PATH", "HOME", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED",
              "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_CACHE_DIR"}  # fmt: skip
 WRITTEN = services()
@@ -151,12 +156,12 @@ def only_given(value: str) -> bool:
     return bool(VARIABLE.fullmatch(value))
 
 
-@pytest.mark.parametrize("missing", sorted(GIVEN))
-@pytest.mark.parametrize("empty", [{}, {"": ""}])
-def test_nothing_starts_without_every_password(missing: str, empty: dict[str, str]) -> None:
-    given = {name: value for name, value in GIVEN.items() if name != missing}
-    with pytest.raises(Unset, match=missing):
-        services(given | dict.fromkeys((missing for _ in empty), ""))
+@pytest.mark.parametrize("name", PASSWORDS)
+@pytest.mark.parametrize("empty", [True, False])
+def test_nothing_starts_without_a_password(name: str, empty: bool) -> None:
+    given = {**GIVEN, name: ""} if empty else {key: GIVEN[key] for key in PASSWORDS if key != name}
+    with pytest.raises(Unset, match=name):
+        services(given)
 
 
 def asked_for() -> set[str]:
@@ -210,7 +215,7 @@ def text_of(folder: str, pattern: str) -> str:
 
 
 CONFIGS = re.sub(r"(?m)^\s*#.*$", "", text_of("configs", "*.yaml"))
-CODE = text_of("flows", "*.py") + text_of("tasks", "*.py") + CONFIGS
+CODE = text_of("deploy", "*.sh") + text_of("flows", "*.py") + text_of("tasks", "*.py") + CONFIGS
 
 
 def test_every_variable_of_a_container_is_read_there() -> None:
@@ -278,11 +283,10 @@ def test_nobody_is_told_anything() -> None:
 
 
 def test_scaled_workers_share_one_warehouse_that_several_may_write() -> None:
-    for name in ("worker", "sandbox"):
-        where = SERVICES[name]["environment"]["EVERGREEN_WAREHOUSE"]
-        assert where.startswith("ducklake:postgres:host=postgres ")
-        assert where.endswith("?files=/srv/evergreen")
-        assert "evergreen:/srv/evergreen" in SERVICES[name]["volumes"]
+    where = SERVICES["worker"]["environment"]["EVERGREEN_WAREHOUSE"]
+    assert where == "ducklake:postgres:host=postgres dbname=evergreen user=evergreen" \
+        "?files=/srv/evergreen"  # fmt: skip
+    assert "evergreen:/srv/evergreen" in SERVICES["worker"]["volumes"]
     assert "container_name" not in SERVICES["worker"]
     assert "ports" not in SERVICES["worker"]
 

@@ -28,9 +28,10 @@ from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
 from tasks.editions.names import check_known
+from tasks.sandbox.errors import SandboxError
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.reader import open_for_reading
-from tasks.warehouse.snapshot import latest_snapshot
+from tasks.warehouse.snapshot import find_latest, latest_snapshot
 
 if TYPE_CHECKING:
     from tasks.sandbox.access import AccessRules
@@ -60,11 +61,24 @@ PagesEditionOption = Annotated[
 RankingOption = Annotated[
     Ranking | None, typer.Option("--ranking", help="That of configs/sandbox.yaml if not given.")
 ]
+ExportsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--exports",
+        help="Read the edition's last export from this folder, not from beside the warehouse.",
+    ),
+]
+IndexOption = Annotated[
+    Path | None,
+    typer.Option("--index", help="Keep the index in this folder, not beside the warehouse."),
+]
 
 
 def sandbox(
     edition: PagesEditionOption = None,
     corpus: CorpusOption = None,
+    exports: ExportsOption = None,
+    index: IndexOption = None,
     as_of: AsOfOption = None,
     ranking: RankingOption = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
@@ -94,13 +108,13 @@ def sandbox(
     # Imported here because the server takes a second to load.
     from tasks.sandbox.access import AccessRules
     from tasks.sandbox.server import open_socket
-    from tasks.sandbox.source import PageSource
+    from tasks.sandbox.source import PageSource, sandbox_folder
     from tasks.serving.gate import is_loopback
 
     if edition is None and corpus is None:
         raise typer.BadParameter("give --edition, --corpus, or both.")
     settings = _load_settings(ranking, per_minute)
-    snapshot = _find_snapshot(warehouse, edition) if edition else None
+    snapshot = _find_snapshot(exports, warehouse, edition) if edition else None
     source = PageSource(edition=edition, snapshot=snapshot, corpus=corpus)
     served = AccessRules(
         name=source.name,
@@ -110,7 +124,7 @@ def sandbox(
         keys=_read_keys(api_key_env),
     )
     listening = None if build_only else open_socket(host, port)  # fail before the long build
-    folder = _build_or_exit(source, settings, warehouse)
+    folder = _build_or_exit(source, settings, index or sandbox_folder(warehouse))
     if listening is None:
         return
     if served.ban is None:
@@ -147,18 +161,16 @@ async def _serve_index(
     await serve(create_app(sandbox, *called), listening, lambda: print_addresses(address, served))
 
 
-def _build_or_exit(source: "PageSource", settings: SandboxSettings, warehouse: Location) -> Path:
+def _build_or_exit(source: "PageSource", settings: SandboxSettings, parent: Path) -> Path:
     try:
-        return asyncio.run(_build_index(source, settings, warehouse))
+        return asyncio.run(_build_index(source, settings, parent))
     except KeyboardInterrupt:
         print_message("Interrupted. The built part is kept; run again to resume.")
         raise typer.Exit(130) from None
 
 
-async def _build_index(
-    source: "PageSource", settings: SandboxSettings, warehouse: Location
-) -> Path:
-    from tasks.sandbox.source import build_index, sandbox_folder
+async def _build_index(source: "PageSource", settings: SandboxSettings, parent: Path) -> Path:
+    from tasks.sandbox.source import build_index
 
     began = time.monotonic()
     left_out, no_day = LimitedWarnings("left out", 5), LimitedWarnings("date not read", 1)
@@ -167,7 +179,7 @@ async def _build_index(
             bar = bars.add_task("reading pages", total=source.count_pages())
             folder, built = await build_index(
                 source,
-                sandbox_folder(warehouse),
+                parent,
                 settings,
                 load_inversion(),
                 load_web().reading,
@@ -198,13 +210,22 @@ def _load_settings(ranking: Ranking | None, per_minute: int | None) -> SandboxSe
     return load_sandbox().model_copy(update={n: v for n, v in options.items() if v is not None})
 
 
-def _find_snapshot(warehouse: Location, edition: str) -> Path:
+def _find_snapshot(exports: Path | None, warehouse: Location, edition: str) -> Path:
     """Return the edition's last export.
 
     Raises:
+        SandboxError: `exports` has none of this edition.
         WarehouseError: there is no warehouse.
         UnknownName: it has no such edition.
     """
+    if exports is not None:
+        exported = find_latest(exports, edition)
+        if not exported.exists():
+            raise SandboxError(
+                f"{exported} does not exist: expected an export of {edition}, which each "
+                "evaluation writes. Run `evergreen evaluate` first, or correct --exports."
+            )
+        return exported
     snapshot = latest_snapshot(warehouse, edition)
     if not snapshot.exists():
         with open_for_reading(warehouse) as source:

@@ -64,7 +64,9 @@ async def freeze_article(
         await _exclude(warehouse, candidate, "gone")
         return
     try:
-        text, links = await HELPERS.run(_convert, page.html, candidate.title)
+        text, links = await HELPERS.run(
+            _convert, page.html, candidate.title, raises=(UnreadableHtml,)
+        )
     except UnreadableHtml:
         await _exclude(warehouse, candidate, "unreadable")
         return

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from pydantic import ConfigDict
+
 from tasks.base import Frozen
 
 MAX_FILE_BYTES = 50_000_000
@@ -21,6 +23,8 @@ _PICTURE_LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 
 class Picture(Frozen):
     """A picture in a file."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     name: str
     """Its name in the text."""

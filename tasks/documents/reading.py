@@ -14,7 +14,8 @@ from tasks.documents.document import (
     UnreadableDocument,
 )
 from tasks.documents.kinds import detect_kind, parse_kind
-from tasks.processes.bounded import LimitExceeded, run_bounded
+from tasks.processes.bounded import run_bounded
+from tasks.processes.helper import LimitExceeded
 from tasks.warehouse.rows import replace_surrogates
 
 MAX_SECONDS = 180.0
@@ -58,11 +59,19 @@ def read_document(
         document = (
             read_by_kind(kind, content)
             if kind == "plain"  # simple enough for this process
-            else run_bounded(read_by_kind, kind, content, seconds=seconds, megabytes=megabytes)
+            else run_bounded(
+                read_by_kind,
+                kind,
+                content,
+                seconds=seconds,
+                megabytes=megabytes,
+                raises=(UnreadableDocument,),
+            )
         )
     except LimitExceeded as error:
         raise UnreadableDocument(
-            f"{error}; a report does not need that much. Export it afresh, or as Markdown."
+            f"reading it {error}; a report does not need that much. Export it afresh, or as "
+            "Markdown."
         ) from error
     if document.textless and not document.scanned:
         message = "; ".join(document.page_remarks) or "it holds no text and no pictures"

@@ -1,82 +1,130 @@
 """A pool of helper processes for CPU-bound work, which keeps the event loop free.
 
-If a helper dies (killed, out of memory) the call raises HelperCrashed and the next one gets a new
-pool. Helpers end with their parent, even if it is killed.
+A helper that dies or exceeds a limit costs its own call only; the next one gets a new helper.
+Helpers end with their parent, even if it is killed.
 """
 
 import asyncio
 import os
-import signal
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from threading import Lock
 from typing import Any, TypeVar
+
+from tasks.processes.helper import Helper, HelperCrashed
 
 ResultT = TypeVar("ResultT")
 
 
-class HelperCrashed(Exception):
-    """A helper process died during the call; a retry may succeed."""
-
-
-CRASHED = "a helper process ended unexpectedly (killed, or out of memory)"
-
-
 class HelperProcesses:
-    """A pool of helper processes, started on first use."""
+    """A pool of helper processes, each started when it is first needed.
 
-    def __init__(self, workers: int | None = None) -> None:
+    Args:
+        workers: how many; as many as there are processors if None.
+        megabytes: limit on the address space of each.
+        calls_per_helper: calls after which a helper is replaced, to free what libraries keep.
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        *,
+        megabytes: int | None = None,
+        calls_per_helper: int | None = None,
+    ) -> None:
         self.workers = workers or os.cpu_count() or 1
-        self._pool: ProcessPoolExecutor | None = None
+        self._megabytes = megabytes
+        self._calls_per_helper = calls_per_helper
+        self._crew: _Crew | None = None
 
-    async def run(self, function: Callable[..., ResultT], *arguments: Any) -> ResultT:
-        """Call `function(*arguments)` in a helper; both must be picklable.
-
-        Raises:
-            HelperCrashed: the helper died.
-            Exception: whatever the function raises.
-        """
-        pool = self._pool = self._pool or self._start()
-        try:
-            return await asyncio.wrap_future(pool.submit(function, *arguments))
-        except BrokenProcessPool as error:
-            if self._pool is pool:  # the first to notice replaces it
-                self._pool = None
-            raise HelperCrashed(CRASHED) from error
-
-    def submit(self, function: Callable[..., ResultT], *arguments: Any) -> Future[ResultT]:
-        """Like `run`, for use outside of an event loop. If the helper dies the future's exception
-        is BrokenProcessPool."""
-        pool = self._pool = self._pool or self._start()
-        return pool.submit(function, *arguments)
-
-    def close(self) -> None:
-        """Stop the helpers."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
-
-    def _start(self) -> ProcessPoolExecutor:
-        # spawn: it is unsafe to fork a process that has threads and an open DuckDB.
-        return ProcessPoolExecutor(
-            self.workers, mp_context=get_context("spawn"), initializer=exit_with_parent
+    async def run(
+        self,
+        function: Callable[..., ResultT],
+        *arguments: Any,
+        seconds: float | None = None,
+        raises: Sequence[type[Exception]] = (),
+    ) -> ResultT:
+        """Call `function(*arguments)` in a helper; see `Helper.call` for arguments and errors."""
+        return await asyncio.wrap_future(
+            self.submit(function, *arguments, seconds=seconds, raises=raises)
         )
 
+    def submit(
+        self,
+        function: Callable[..., ResultT],
+        *arguments: Any,
+        seconds: float | None = None,
+        raises: Sequence[type[Exception]] = (),
+    ) -> Future[ResultT]:
+        """Like `run`, for use outside of an event loop."""
+        if self._crew is None:
+            self._crew = _Crew(self.workers, self._megabytes, self._calls_per_helper)
+        crew = self._crew
+        return crew.threads.submit(crew.call, function, arguments, seconds, raises)
 
-def exit_with_parent() -> None:
-    """Ignore Ctrl-C, which reaches the whole process group, and exit when the parent ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_watch, args=(parent.sentinel,), daemon=True).start()
+    def close(self) -> None:
+        """End the helpers; who waits for one is cancelled."""
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None
 
 
-def _watch(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
+class _Crew:
+    """Helpers, and a thread for each that waits for its answers."""
+
+    def __init__(self, workers: int, megabytes: int | None, calls_per_helper: int | None) -> None:
+        self.threads = ThreadPoolExecutor(workers, thread_name_prefix="helper")
+        self._megabytes = megabytes
+        self._calls_per_helper = calls_per_helper
+        self._lock = Lock()
+        self._idle: list[Helper] = []
+        self._busy: set[Helper] = set()
+        self._closed = False
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        seconds: float | None,
+        raises: Sequence[type[Exception]],
+    ) -> Any:
+        helper = self._take()
+        try:
+            return helper.call(function, *arguments, seconds=seconds, raises=raises)
+        except HelperCrashed:
+            if self._closed:
+                raise CancelledError from None
+            raise
+        finally:
+            self._return(helper)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            helpers = [*self._idle, *self._busy]
+        self.threads.shutdown(wait=False, cancel_futures=True)
+        for helper in helpers:
+            helper.kill()
+        self.threads.shutdown()
+        for helper in helpers:
+            helper.end()
+
+    def _take(self) -> Helper:
+        with self._lock:
+            if self._closed:
+                raise CancelledError
+            helper = self._idle.pop() if self._idle else Helper(self._megabytes)
+            self._busy.add(helper)
+            return helper
+
+    def _return(self, helper: Helper) -> None:
+        worn = self._calls_per_helper is not None and helper.n_calls >= self._calls_per_helper
+        if worn or not helper.is_usable:
+            helper.end()
+        with self._lock:
+            self._busy.discard(helper)
+            if helper.is_usable:
+                self._idle.append(helper)
 
 
 HELPERS = HelperProcesses()

@@ -58,7 +58,12 @@ def exports_folder(warehouse: LocationLike) -> Path:
 
 def latest_snapshot(warehouse: LocationLike, edition: str) -> Path:
     """Return the link to an edition's latest snapshot, whether or not it exists."""
-    return exports_folder(warehouse) / _file_safe(edition) / "latest"
+    return find_latest(exports_folder(warehouse), edition)
+
+
+def find_latest(exports: Path, edition: str) -> Path:
+    """Like `latest_snapshot`, in a folder of snapshots."""
+    return exports / _file_safe(edition) / "latest"
 
 
 def export_edition(warehouse: "Warehouse", edition: str) -> Path:

@@ -13,7 +13,7 @@ from tests.compose_file import ROOT, environment, services
 
 BUILD_SECONDS = 1800
 UP_SECONDS = 900
-OURS = ("POSTGRES_", "PREFECT_", "EVERGREEN_", "COMPOSE_", "SANDBOX_", "WORKER_")
+OURS = ("POSTGRES_", "SERVER_", "PREFECT_", "EVERGREEN_", "COMPOSE_", "SANDBOX_", "WORKER_")
 
 
 def call(
@@ -79,7 +79,8 @@ def composed() -> Composed:
     if reason := without(("docker", "compose", "version"), "docker compose version"):
         pytest.skip(reason)
     key = "EVERGREEN_SANDBOX_KEY"
-    given = {"POSTGRES_PASSWORD": "p@ss/w:rd %25+#$" + secrets.token_urlsafe(8)}
+    names = ("POSTGRES_PASSWORD", "SERVER_DATABASE_PASSWORD", "WORKER_DATABASE_PASSWORD")
+    given = {name: "p@ss/w:rd %25+#$" + secrets.token_urlsafe(8) for name in names}
     return Composed(f"evergreen-test-{os.getpid()}", given | {key: secrets.token_urlsafe(16)})
 
 

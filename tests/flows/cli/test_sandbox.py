@@ -112,3 +112,25 @@ def test_what_is_left_out_or_not_dated_is_counted_and_named(
     assert "date not read: c.jsonl:1: 'soon'" in told
     assert "date not read: 2 more" in told
     assert "2 pages in 2 passages" in told
+
+
+LAKE = "ducklake:postgres:host=192.0.2.1 dbname=w?files=/nowhere"
+"""A warehouse that cannot be opened."""
+
+
+def test_an_export_and_a_folder_for_the_index_need_no_warehouse(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    exports, index = warehouse.parent / "exports" / "w", tmp_path / "index"
+    named = ("--edition", "e", "--exports", str(exports), "--index", str(index))
+    before = {path for path in tmp_path.rglob("*") if path != index}
+    code, told = invoked(Path(LAKE), *named, "--build-only")
+    assert code == 0, told
+    assert list(index.glob("e-*/current.json"))
+    assert {path for path in tmp_path.rglob("*") if index not in (path, *path.parents)} == before
+
+
+def test_an_edition_without_an_export_in_the_folder_says_how_to_make_one(tmp_path: Path) -> None:
+    code, told = invoked(Path(LAKE), "--edition", "e", "--exports", str(tmp_path))
+    assert code == 1
+    assert f"{tmp_path}/e/latest does not exist: expected an export of e" in told

@@ -28,7 +28,8 @@ DEADLINE_SECONDS = 300
 PASSWORD = "p@ss/w:rd %25+#é"
 """Everything in it would have to be escaped in an address."""
 AUTH = ("operator", "only:for-these-tests")
-GIVEN = {"POSTGRES_PASSWORD": PASSWORD, "PREFECT_SERVER_API_AUTH_STRING": ":".join(AUTH)}
+PASSWORDS = ("POSTGRES_PASSWORD", "SERVER_DATABASE_PASSWORD", "WORKER_DATABASE_PASSWORD")
+GIVEN = {"PREFECT_SERVER_API_AUTH_STRING": ":".join(AUTH)} | dict.fromkeys(PASSWORDS, PASSWORD)
 """What a person has written into `.env`."""
 WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 """In front of a command: the process ends when this one is killed."""

@@ -15,7 +15,7 @@ import pytest
 from flows.runtime.history import wait_until_stored
 from tasks.imports.wlc import import_edition
 from tasks.judging.cases import load_case
-from tasks.processes.pool import HelperCrashed
+from tasks.processes.helper import HelperCrashed
 from tasks.warehouse.store import open_warehouse
 from tests import patient
 from tests.conftest import PREFECT_HOME
@@ -197,7 +197,7 @@ def test_a_helper_that_crashes_is_replaced_and_its_cell_tried_again(
         class Crashing:
             workers = 1
 
-            async def run(self, function: Any, *arguments: Any) -> Any:
+            async def run(self, function: Any, *arguments: Any, **_: Any) -> Any:
                 if next(crashes):
                     raise HelperCrashed("killed")
                 return function(*arguments)

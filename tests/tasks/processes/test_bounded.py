@@ -6,7 +6,9 @@ import time
 
 import pytest
 
-from tasks.processes.bounded import LimitExceeded, run_bounded
+from tasks.processes.answers import HelperFailed
+from tasks.processes.bounded import run_bounded
+from tasks.processes.helper import LimitExceeded
 
 
 def double(number: int) -> int:
@@ -45,8 +47,10 @@ def call(function: object, *arguments: object, seconds: float = 30, megabytes: i
 
 def test_what_the_call_returns_and_raises_comes_through() -> None:
     assert call(double, 21) == 42
-    with pytest.raises(KeyError, match="what was wrong"):
+    with pytest.raises(HelperFailed, match=r"KeyError: 'what was wrong' .test_bounded.py, line "):
         call(fail)
+    with pytest.raises(KeyError, match="what was wrong"):
+        run_bounded(fail, seconds=30, megabytes=600, raises=(KeyError,))
 
 
 @pytest.mark.parametrize("function", [sleep_long, compute_long])

@@ -64,7 +64,7 @@ def look_around() -> Any:
 
 def test_a_helper_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JINA_API_KEY", "secret")
-    seen: Any = with_readers(lambda readers: readers._read_in_pool(look_around))
+    seen: Any = with_readers(lambda readers: readers._read_in_helper(look_around))
     assert "PATH" in seen
     assert "JINA_API_KEY" not in seen
 
@@ -76,9 +76,8 @@ def test_helpers_are_gone_when_the_readers_are_closed() -> None:
 
 
 def _helpers_of(parent: int) -> list[psutil.Process]:
-    """Not those that multiprocessing has for itself."""
     children = psutil.Process(parent).children(recursive=True)
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    return [child for child in children if "tasks.processes.serving" in " ".join(child.cmdline())]
 
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -120,7 +119,7 @@ def test_helpers_end_when_their_parent_is_killed_hard(tmp_path: Path, busy: bool
 
         async def main():
             readers = PageReaders(ReadingBounds(workers=2, seconds=4))
-            await readers.read(GOOD)
+            await asyncio.gather(*(readers.read(GOOD) for _ in range(4)))
             print("reading", flush=True)
             await (readers.read(ENDLESS) if {busy} else asyncio.sleep(60))
 
