@@ -33,7 +33,7 @@ LEVELS: list[set[str]] = [
     {"tasks.extraction", "tasks.costs"},
     {"tasks.judges"},
     {"tasks.models", "tasks.metrics"},
-    {"tasks.configuration", "tasks.warehouse"},
+    {"tasks.configuration", "tasks.signing", "tasks.warehouse"},
     {"tasks.stage", "tasks.processes", "tasks.base", "tasks.errors"},
 ]  # fmt: skip
 """The house, from the roof to the ground: a room may import its own level and those below."""
@@ -51,7 +51,7 @@ SERVING = {"deployments", "registry", "run", "site_step", "stages"}
 """What else lies in flows/: it serves, names or runs flows, or is a part of one."""
 PURE = {
     "agents", "benchmarks", "configuration", "documents", "extraction", "inversion", "judges",
-    "metrics", "models", "processes", "protocols", "sandbox", "site", "web", "wikipedia",
+    "metrics", "models", "processes", "protocols", "sandbox", "signing", "site", "web", "wikipedia",
 }  # fmt: skip
 """Packages of tasks/ that never open the store."""
 

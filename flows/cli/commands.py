@@ -15,6 +15,7 @@ from flows.cli.groups import (
     EXPORTS,
     IMPORTS,
     JUDGES,
+    KEYS,
     PAGES,
 )
 from flows.cli.lazy_commands import CommandEntry, GroupEntry
@@ -154,6 +155,7 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "Write an edition's results as a static site with leaderboard, evidence and data.",
         ),
         "export": EXPORTS,
+        "keys": KEYS,
     },
     "Operate": {
         "refresh": CommandEntry(

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from tasks.publishing.material import SiteMaterial
+from tasks.signing.signatures import SUFFIX
 from tasks.site.content import Download
 from tasks.site.environment import render_page
 from tasks.site.folder import SiteFolder
@@ -54,7 +55,12 @@ def write_data_files(material: SiteMaterial, pages: SitePages) -> None:
     folder = pages.folder
     files = [file for name in TABLES for file in _write_table(material, folder, name)]
     what = "the edition's manifest: its contents by sha-256"
-    files.append(_add_file(folder, "manifest.json", _make_manifest(material), what))
+    manifest = _make_manifest(material)
+    files.append(_add_file(folder, "manifest.json", manifest, what))
+    if folder.signer:
+        name = f"manifest.json{SUFFIX}"
+        signature = folder.signer.sign(manifest, "manifest.json")
+        files.append(_add_file(folder, name, signature, "the signature of the manifest"))
     card = render_page("card.md", site=pages.info, material=material, tables=TABLES)
     files.append(_add_file(folder, "README.md", card.encode(), "the data card"))
     pages.add("data.html", files=files, card=card)

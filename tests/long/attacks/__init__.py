@@ -1,0 +1,1 @@
+"""Attacks whose tests take longer, or need a Debian package."""
