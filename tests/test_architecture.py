@@ -32,7 +32,7 @@ LEVELS: list[set[str]] = [
      "tasks.wikipedia"},
     {"tasks.extraction", "tasks.costs"},
     {"tasks.judges"},
-    {"tasks.models", "tasks.metrics"},
+    {"tasks.models", "tasks.metrics", "tasks.secrecy"},
     {"tasks.configuration", "tasks.signing", "tasks.warehouse"},
     {"tasks.stage", "tasks.processes", "tasks.base", "tasks.errors"},
 ]  # fmt: skip
@@ -51,7 +51,8 @@ SERVING = {"deployments", "registry", "run", "site_step", "stages"}
 """What else lies in flows/: it serves, names or runs flows, or is a part of one."""
 PURE = {
     "agents", "benchmarks", "configuration", "documents", "extraction", "inversion", "judges",
-    "metrics", "models", "processes", "protocols", "sandbox", "signing", "site", "web", "wikipedia",
+    "metrics", "models", "processes", "protocols", "sandbox", "secrecy", "signing", "site", "web",
+    "wikipedia",
 }  # fmt: skip
 """Packages of tasks/ that never open the store."""
 

@@ -22,7 +22,7 @@ from tasks.publishing.board_parts import (
 from tasks.publishing.boards import make_board_views
 from tasks.publishing.cited_pages import write_cited_pages
 from tasks.publishing.differences import write_differences_page
-from tasks.publishing.downloads import write_data_files
+from tasks.publishing.downloads import check_tables, write_data_files
 from tasks.publishing.edition import write_edition_page
 from tasks.publishing.material import SiteMaterial, Snapshots, load_material
 from tasks.publishing.method import write_method_page
@@ -90,6 +90,7 @@ def build_site(
 
     Raises:
         UnknownName: no such edition, or nothing judged.
+        LeakedKey: what would be published holds a key.
         UnwritableSite: the folder holds something else, or cannot be written.
     """
     started = monotonic()
@@ -99,6 +100,7 @@ def build_site(
     helpers = HelperProcesses()
     try:
         with SiteFolder(to, signer) as folder:
+            check_tables(material, folder.guard)
             _write_files(material, SitePages(info, folder), views, helpers, on_progress)
             folder.finish({"edition": edition, "judges": list(material.judges)})
     finally:

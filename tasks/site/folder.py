@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 
 from filelock import FileLock, Timeout
 
+from tasks.secrecy.guard import KeyGuard
 from tasks.signing.keys import Signer
 from tasks.signing.signatures import UNSIGNED
 from tasks.site.mark import (
@@ -57,6 +58,8 @@ class SiteFolder:
     target: Path
     signer: Signer | None = None
     """Signs the list of files; None: the site is not signed."""
+    guard: KeyGuard = field(default_factory=KeyGuard)
+    """Keeps keys out of every text."""
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Path within the site → size in bytes and sha-256."""
     _work: Path | None = None
@@ -95,12 +98,15 @@ class SiteFolder:
         self._lock.close()
 
     def add(self, path: str, content: str | bytes) -> None:
-        """Write one file of the site.
+        """Write one file of the site: a text, or the bytes of checked values.
 
         Raises:
+            LeakedKey: the text holds a key.
             UnwritableSite: it cannot be written.
         """
-        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        if isinstance(content, str):
+            content = self.guard.check(content, path).encode("utf-8", "replace")
+        data = content
         self.files[path] = (len(data), sha256(data).hexdigest())
         file = self.path(path)
         try:
@@ -128,7 +134,8 @@ class SiteFolder:
             path: {"bytes": n, "sha256": sha} for path, (n, sha) in sorted(self.files.items())
         }
         signature = self.signer.key_id if self.signer else UNSIGNED
-        mark = about | {"signature": signature, "files": listed}
+        masked = self.guard.n_masked
+        mark = about | {"signature": signature, "masked_keys": masked, "files": listed}
         try:
             if self.path(".").parent == self.target:
                 self._replace_files(mark)
