@@ -54,7 +54,8 @@ everything: ## Run all that .ci/run can, whatever the stamps say, and stamp what
 rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get update -q
 	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core pandoc \
-	  bubblewrap postgresql mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml php-intl php-apcu php-curl
+	  bubblewrap minisign postgresql mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml \
+	  php-intl php-apcu php-curl
 
 rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the published one
 	$(BIN)/python -m tests.rigs.markdown_quality

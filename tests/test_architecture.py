@@ -32,8 +32,8 @@ LEVELS: list[set[str]] = [
      "tasks.wikipedia"},
     {"tasks.extraction", "tasks.costs"},
     {"tasks.judges"},
-    {"tasks.models", "tasks.metrics"},
-    {"tasks.configuration", "tasks.warehouse"},
+    {"tasks.models", "tasks.metrics", "tasks.secrecy"},
+    {"tasks.configuration", "tasks.signing", "tasks.warehouse"},
     {"tasks.stage", "tasks.processes", "tasks.serving", "tasks.files", "tasks.base", "tasks.errors",
      "tasks.foreign_text", "tasks.spreadsheets"},
 ]  # fmt: skip
@@ -53,7 +53,8 @@ SERVING = {"deployments", "registry", "run", "site_step", "stages"}
 """What else lies in flows/: it serves, names or runs flows, or is a part of one."""
 PURE = {
     "agents", "benchmarks", "configuration", "documents", "extraction", "files", "inversion",
-    "judges", "metrics", "models", "processes", "protocols", "sandbox", "serving", "site", "web",
+    "judges", "metrics", "models", "processes", "protocols", "sandbox", "secrecy", "serving",
+    "signing", "site", "web",
     "wikipedia",
 }  # fmt: skip
 """Packages of tasks/ that never open the store."""

@@ -9,11 +9,20 @@ from typing import Annotated
 import typer
 
 from flows.cli.options import TextOrJsonOption, WarehouseOption
-from flows.display.console import print_always, print_message, print_result, transient_progress
+from flows.cli.signing_options import PublicKeyOption, SignOption, prepare_signing
+from flows.display.console import (
+    print_always,
+    print_message,
+    print_result,
+    transient_progress,
+)
 from flows.display.formats import format_json
 from tasks.backup.creation import MadeBackup, create_backup
 from tasks.backup.manifest import BackupManifest, OnProgress, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
+from tasks.backup.signature import check_signature, describe_unchecked_signature
+from tasks.signing.keys import find_signer
+from tasks.signing.signatures import describe_signature, load_public_key
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 MAX_NAMED = 5
@@ -40,6 +49,7 @@ def make(
         int | None,
         typer.Option("--keep", min=1, help="Keep only this many of the folder's backups."),
     ] = None,
+    sign: SignOption = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -53,9 +63,15 @@ def make(
         return
     if to is None:
         raise typer.BadParameter("give --to FOLDER or --to NAME.tar.", param_hint="--to")
+    prepare_signing(sign)
     with _show_progress() as on_progress:
         made = create_backup(
-            warehouse, to, keep=keep, on_wait=print_message, on_progress=on_progress
+            warehouse,
+            to,
+            keep=keep,
+            signer=find_signer(),
+            on_wait=print_message,
+            on_progress=on_progress,
         )
     _print_created(made, form)
     if made.manifest.missing:
@@ -83,6 +99,7 @@ def restore(
             help="Replace an existing warehouse. An existing file is kept beside the new one.",
         ),
     ] = False,
+    public_key: PublicKeyOption = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -92,12 +109,22 @@ def restore(
     Existing pages and files stay, missing or damaged ones are restored. This also moves a warehouse
     from a file on one host to a lake for several, and back.
     """
+    key = load_public_key(public_key) if public_key else None
     with open_backup(where) as found:
+        signature = (
+            f"It is {check_signature(found, key)}." if key else describe_unchecked_signature(found)
+        )
         with _show_progress() as on_progress:
             done = restore_backup(
-                found, warehouse, replace=replace, on_wait=print_message, on_progress=on_progress
+                found,
+                warehouse,
+                replace=replace,
+                public_key=key,
+                on_wait=print_message,
+                on_progress=on_progress,
             )
         place, manifest = found.place, found.manifest
+    print_always(signature)
     _print_restored(place, manifest, done, form)
 
 
@@ -132,6 +159,7 @@ def _print_manifest(text: str, manifest: BackupManifest, form: str) -> None:
 
 def _print_created(made: MadeBackup, form: str) -> None:
     _print_manifest(f"{made.place}: {_summarize_manifest(made.manifest)}.", made.manifest, form)
+    print_message(describe_signature(made.manifest.signature))
     new = ", ".join(f"{n:,} {store}" for store, n in made.copied.items())
     print_message(f"New in it: {new}.")
     if made.removed:

@@ -15,6 +15,7 @@ from flows.cli.groups import (
     EXPORTS,
     IMPORTS,
     JUDGES,
+    KEYS,
     PAGES,
 )
 from flows.cli.lazy_commands import CommandEntry, GroupEntry
@@ -155,6 +156,7 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             at_once=True,
         ),
         "export": EXPORTS,
+        "keys": KEYS,
     },
     "Operate": {
         "refresh": CommandEntry(

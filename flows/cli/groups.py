@@ -169,6 +169,21 @@ EXPORTS = GroupEntry(
     },
 )
 
+KEYS = GroupEntry(
+    "Make keys that sign sites and backups, and verify what was signed.",
+    {
+        "new": CommandEntry(
+            "flows.cli.keys:new",
+            "Make a key pair: evergreen.key, which signs, and evergreen.pub, which verifies.",
+        ),
+        "verify": CommandEntry(
+            "flows.cli.keys:verify_folder",
+            "Verify a signature, and every file against the signed list; exit code 1 if anything "
+            "differs.",
+        ),
+    },
+)
+
 BACKUP = GroupEntry(
     "Back up a warehouse with its pages and files, as of one moment; `verify` a backup.",
     {

@@ -7,6 +7,7 @@ import typer
 
 from flows.cli.options import EditionOption, TextOrJsonOption, WarehouseOption
 from flows.cli.output import print_outcome
+from flows.cli.signing_options import SignOption, prepare_signing
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.formats import Format
 from flows.run import run_flow
@@ -51,6 +52,7 @@ def publish(
             callback=_check_positive, max=MAX_HOURS, help="How long to wait for approval."
         ),
     ] = 72.0,
+    sign: SignOption = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -59,6 +61,7 @@ def publish(
     Exit code 1, and nothing written, if a person declines or nobody decides in time.
     """
     check_target(to)
+    prepare_signing(sign)
     with open_existing_warehouse(warehouse, edition) as store:
         check_scored(store, edition, judges=judge or ())
     # The flow opens the warehouse itself, so that it is closed while a person decides.

@@ -29,6 +29,8 @@ from tasks.backup.manifest import (
     is_intact,
 )
 from tasks.backup.targets import UNFINISHED_SUFFIX, BackupWriter, open_writer
+from tasks.signing.keys import Signer
+from tasks.signing.signatures import UNSIGNED
 from tasks.warehouse.contents import SHA
 from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.lake import connect_lake
@@ -66,6 +68,7 @@ def create_backup(
     to: Path,
     *,
     keep: int | None = None,
+    signer: Signer | None = None,
     on_wait: Callable[[str], None] | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> MadeBackup:
@@ -73,6 +76,7 @@ def create_backup(
 
     Args:
         keep: keep only this many of the newest backups in the folder; None: all.
+        signer: signs the manifest; None: it says that it is not signed.
         on_wait: called once with the process we wait for, if another one owns the warehouse.
 
     Raises:
@@ -107,8 +111,9 @@ def create_backup(
             stores={store: part.stored for store, part in parts.items()},
             missing=tuple(chain.from_iterable(part.missing for part in parts.values())),
             exported=exported,
+            signature=signer.key_id if signer else UNSIGNED,
         )
-        writer.finish(manifest)
+        writer.finish(manifest, signer)
         removed = _remove_old(keep, to) if keep is not None else []
     copied = {store: part.n_copied for store, part in parts.items()}
     return MadeBackup(writer.place, manifest, copied, removed)

@@ -6,6 +6,7 @@ files that they share: existing bytes are not copied again.
     backups/
       20261122T220000.123456Z/
         manifest.json         which warehouse, when, how many rows, and a sha-256 of each file
+        manifest.json.minisig its signature, if it is signed
         tables/*.parquet      every table
         pages.txt files.txt   the pages and reports' files that its tables name, by sha-256
       pages/ab/abcd….gz       their bytes, each named after the sha-256 of its content
@@ -30,12 +31,14 @@ from pydantic import AwareDatetime, Field, NonNegativeInt, ValidationError
 
 from tasks.base import Frozen
 from tasks.files.opening import SpecialFile, open_file
+from tasks.signing.signatures import SUFFIX, UNSIGNED
 from tasks.warehouse.contents import SHA
 from tasks.warehouse.errors import WarehouseError, first_line
 from tasks.warehouse.writer import translate_error
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+SIGNATURE = f"{MANIFEST}{SUFFIX}"
 TABLES = "tables"
 Store = Literal["pages", "files"]
 STORES: tuple[Store, ...] = get_args(Store)
@@ -87,6 +90,8 @@ class BackupManifest(Frozen):
     """Pages and files that the tables name but that were missing in the warehouse."""
     exported: tuple[str, ...] = ()
     """Editions that had a Parquet export; restoring exports them again."""
+    signature: str = UNSIGNED
+    """The id of the key that signs this manifest, or `none`."""
 
     @property
     def rows(self) -> int:
@@ -112,9 +117,13 @@ class Backup:
         except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
             why = f"truncated, or not a tar file: {error}"
             raise _make_not_found_error(place, why) from None
-        self.manifest = _parse_manifest(
-            self.read(MANIFEST).read(LARGEST_MANIFEST), place if tar else place / MANIFEST
-        )
+        with self.read(MANIFEST) as file:
+            self.manifest_bytes = file.read(LARGEST_MANIFEST)
+        self.manifest = _parse_manifest(self.manifest_bytes, place if tar else place / MANIFEST)
+
+    def has(self, name: str) -> bool:
+        """Return whether it has a file of this name."""
+        return name in self._members if self._tar else self._path(name).exists()
 
     def read(self, name: str) -> BinaryIO:
         """Open one of its files by its name in the backup, such as `tables/facts.parquet`.

@@ -31,6 +31,8 @@ from tasks.backup.manifest import (
     read_shas,
     verify,
 )
+from tasks.backup.signature import check_signature
+from tasks.signing.signatures import PublicKey
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.file_lock import lock_path, lock_warehouse
@@ -72,6 +74,7 @@ def restore_backup(
     where: LocationLike,
     *,
     replace: bool = False,
+    public_key: PublicKey | None = None,
     on_wait: Callable[[str], None] | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> RestoredWarehouse:
@@ -80,13 +83,17 @@ def restore_backup(
 
     Args:
         replace: replace a warehouse with rows; an old file is kept next to the new one.
+        public_key: the key that must have signed the backup; None: any backup will do.
         on_wait: called once with the process we wait for, if another one owns the file.
 
     Raises:
         BackupError: the backup is damaged or newer than this Evergreen, or the warehouse has rows.
+        BadSignature: the key has not signed this backup.
         WarehouseError: the location cannot be written, or holds something else or newer.
     """
     where = parse_location(where)
+    if public_key:
+        check_signature(backup, public_key)
     _check_version(backup)
     _check_tables(backup)
     verify(backup, on_progress)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from tasks.backup.manifest import MANIFEST, STAMP, TABLES, BackupError, BackupManifest
+from tasks.backup.manifest import MANIFEST, SIGNATURE, STAMP, TABLES, BackupError, BackupManifest
+from tasks.signing.keys import Signer
 from tasks.warehouse.rows import utc_now
 
 UNFINISHED_SUFFIX = ".making"
@@ -53,9 +54,12 @@ class BackupWriter:
         shutil.copyfile(path, fresh)
         fresh.replace(target)
 
-    def finish(self, manifest: BackupManifest) -> None:
+    def finish(self, manifest: BackupManifest, signer: Signer | None) -> None:
         """Flush everything to disk, then give the backup its final name."""
-        (self.scratch / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
+        data = manifest.model_dump_json(indent=1).encode()
+        (self.scratch / MANIFEST).write_bytes(data)
+        if signer:
+            (self.scratch / SIGNATURE).write_bytes(signer.sign(data, MANIFEST))
         if self._tar:
             for path in sorted(self.scratch.rglob("*")):
                 if path.is_file():

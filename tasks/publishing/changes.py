@@ -158,12 +158,12 @@ def clear_comparison(folder: Path) -> None:
 
 def save_start(folder: Path, begun: ComparisonStart) -> None:
     """Store the start; call it after writing the first site, because later runs need both."""
-    write_atomically(folder / FIGURES, begun.model_dump_json(indent=1))
+    write_atomically(folder / FIGURES, begun.model_dump_json(indent=1).encode())
 
 
 def save_changes(folder: Path, changes: SiteChanges) -> None:
     """Store the differences beside both sites."""
-    write_atomically(folder / CHANGES, changes.model_dump_json(indent=1))
+    write_atomically(folder / CHANGES, changes.model_dump_json(indent=1).encode())
 
 
 def load_changes(folder: Path) -> SiteChanges | None:

@@ -20,6 +20,8 @@ SELECT url, status, title, final_url, fetched_at, source, text_sha, error,
     length(text) AS n_chars, text
 FROM pages WHERE edition = $1 AND list_contains($2, url) ORDER BY url
 """
+OTHERS = ("title", "text")
+"""What the page's authors have written."""
 Passage = tuple[str, str, str]
 """Text before, quotation, text after."""
 
@@ -45,13 +47,16 @@ def _write_cited_page(
 ) -> None:
     cited = gathered.cited[row["url"]]
     whole = material.snapshots == "whole"
+    guard = pages.folder.guard  # before the text is cut, which might leave a part of a key
+    row = {**row, **{name: guard.check_value(row, "pages", name) for name in OTHERS if row[name]}}
     text = row["text"] or ""
     passages: list[Passage]
     if whole:
         cut = f"\n[cut here: {len(text) - MAX_TEXT:,} more characters]"
         passages = [(text[:MAX_TEXT], "", cut if len(text) > MAX_TEXT else "")] if text else []
     else:
-        passages = find_passages(text, sorted(cited.evidence))
+        evidence = {guard.check(quotation, row["url"]) for quotation in cited.evidence}
+        passages = find_passages(text, sorted(evidence))
     pages.add(
         snapshot_href(row["url"]),
         "page.html",

@@ -6,8 +6,11 @@ from io import BytesIO
 from typing import Any
 
 import orjson
+import polars as pl
 
 from tasks.publishing.material import SiteMaterial
+from tasks.secrecy.guard import KeyGuard
+from tasks.signing.signatures import SUFFIX
 from tasks.site.content import Download
 from tasks.site.environment import render_page
 from tasks.site.folder import SiteFolder
@@ -56,29 +59,50 @@ def write_data_files(material: SiteMaterial, pages: SitePages) -> None:
     files = [file for name in TABLES for file in _write_table(material, folder, name)]
     what = "the edition's manifest: its contents by sha-256"
     files.append(_add_file(folder, "manifest.json", _make_manifest(material), what))
+    if folder.signer:
+        name = f"manifest.json{SUFFIX}"
+        manifest = folder.path("data/manifest.json").read_bytes()
+        signature = folder.signer.sign(manifest, "manifest.json")
+        files.append(_add_file(folder, name, signature, "the signature of the manifest"))
     card = render_page("card.md", site=pages.info, material=material, tables=TABLES)
-    files.append(_add_file(folder, "README.md", card.encode(), "the data card"))
+    files.append(_add_file(folder, "README.md", card, "the data card"))
     pages.add("data.html", files=files, card=card)
 
 
 def _write_table(material: SiteMaterial, folder: SiteFolder, name: str) -> Iterator[Download]:
-    what, query = TABLES[name]
-    parameters: list[Any] = [material.edition]
-    if "$2" in query:
-        parameters.append(list(material.judges))
-    frame = material.source.frame(query, parameters)
+    what = TABLES[name][0]
+    frame = folder.guard.check_frame(_load_table(material, name), name)
     parquet = BytesIO()
     frame.write_parquet(parquet, compression="zstd")
     yield _add_file(folder, f"{name}.parquet", parquet.getvalue(), what, frame.height)
     if name in SMALL:
-        csv = format_csv(frame).encode()
+        csv = format_csv(frame)
         yield _add_file(folder, f"{name}.csv", csv, f"{what}, as CSV", frame.height)
     if name == SMALL[0]:
-        json = orjson.dumps(frame.to_dicts(), option=orjson.OPT_INDENT_2)
+        json = orjson.dumps(frame.to_dicts(), option=orjson.OPT_INDENT_2).decode()
         yield _add_file(folder, f"{name}.json", json, f"{what}, as JSON", frame.height)
 
 
-def _make_manifest(material: SiteMaterial) -> bytes:
+def check_tables(material: SiteMaterial, guard: KeyGuard) -> None:
+    """Check the tables before anything is written: a message then names row and field. The keys in
+    others' texts, such as a judge's quotations, are known from here on.
+
+    Raises:
+        LeakedKey: a table holds a key.
+    """
+    for name in TABLES:
+        guard.check_frame(_load_table(material, name), name)
+
+
+def _load_table(material: SiteMaterial, name: str) -> pl.DataFrame:
+    query = TABLES[name][1]
+    parameters: list[Any] = [material.edition]
+    if "$2" in query:
+        parameters.append(list(material.judges))
+    return material.source.frame(query, parameters)
+
+
+def _make_manifest(material: SiteMaterial) -> str:
     """Return a collected edition's frozen manifest; for an imported edition, one with the sha-256
     of articles, prompts and reports."""
     frame = material.source.frame(
@@ -86,17 +110,17 @@ def _make_manifest(material: SiteMaterial) -> bytes:
         [material.edition],
     )
     if frame.height:
-        return str(frame.item()).encode()
+        return str(frame.item())
     contents = {
         name: material.source.frame(query, [material.edition]).to_dicts()
         for name, query in IMPORTED_MANIFEST.items()
     }
     about = {"edition": material.edition, "source": material.origin}
-    return orjson.dumps(about | contents, option=orjson.OPT_INDENT_2)
+    return orjson.dumps(about | contents, option=orjson.OPT_INDENT_2).decode()
 
 
 def _add_file(
-    folder: SiteFolder, name: str, data: bytes, what: str, rows: int | None = None
+    folder: SiteFolder, name: str, data: str | bytes, what: str, rows: int | None = None
 ) -> Download:
     folder.add(f"data/{name}", data)
     n_bytes, sha = folder.files[f"data/{name}"]

@@ -22,11 +22,13 @@ from tasks.publishing.board_parts import (
 from tasks.publishing.boards import make_board_views
 from tasks.publishing.cited_pages import write_cited_pages
 from tasks.publishing.differences import write_differences_page
-from tasks.publishing.downloads import write_data_files
+from tasks.publishing.downloads import check_tables, write_data_files
 from tasks.publishing.edition import write_edition_page
 from tasks.publishing.material import SiteMaterial, Snapshots, load_material
 from tasks.publishing.method import write_method_page
 from tasks.publishing.reports import write_report_pages
+from tasks.signing.keys import Signer
+from tasks.signing.signatures import UNSIGNED
 from tasks.site.content import BoardView, SiteInfo
 from tasks.site.environment import load_asset
 from tasks.site.folder import SiteFolder
@@ -62,6 +64,8 @@ class SiteSummary:
     """Bytes of the largest page with style and script."""
     seconds: float
     provisional: bool
+    signature: str
+    """The id of the key that signed it, or `none`."""
 
 
 def build_site(
@@ -71,6 +75,7 @@ def build_site(
     *,
     judges: Sequence[str] = (),
     snapshots: Snapshots = "passages",
+    signer: Signer | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> SiteSummary:
     """Write an edition's site; the folder is replaced in one step once all files are written.
@@ -80,18 +85,22 @@ def build_site(
         judges: the judges to show; pages mark claims by the first. If empty, all with figures, the
             one with the most decided items first.
         snapshots: include the passages of cited pages that verdicts rest on, or the whole text.
+        signer: signs the list of files and the edition's manifest; None: the site says that it is
+            not signed.
 
     Raises:
         UnknownName: no such edition, or nothing judged.
+        LeakedKey: what would be published holds a key.
         UnwritableSite: the folder holds something else, or cannot be written.
     """
     started = monotonic()
     material = load_material(source, edition, judges, snapshots)
     views = make_board_views(material)
-    info = _describe_site(material)
+    info = _describe_site(material, signer.key_id if signer else UNSIGNED)
     helpers = HelperProcesses()
     try:
-        with SiteFolder(to) as folder:
+        with SiteFolder(to, signer) as folder:
+            check_tables(material, folder.guard)
             _write_files(material, SitePages(info, folder), views, helpers, on_progress)
             folder.finish({"edition": edition, "judges": list(material.judges)})
     finally:
@@ -128,7 +137,7 @@ def _write_files(
         pages.folder.add(f"data/parts/{key}.js", part.result())
 
 
-def _describe_site(material: SiteMaterial) -> SiteInfo:
+def _describe_site(material: SiteMaterial, signature: str) -> SiteInfo:
     notices: list[tuple[Literal["judge", "provisional"], str]] = []
     if material.offline:
         every = material.offline == material.judges
@@ -146,7 +155,7 @@ def _describe_site(material: SiteMaterial) -> SiteInfo:
         "Articles, and facts taken from them, are under their own licence (Wikipedia's: CC BY-SA "
         "4.0); reports are their agents' output."
     )
-    return SiteInfo(material.title, material.edition, tuple(notices), licence)
+    return SiteInfo(material.title, material.edition, tuple(notices), licence, signature)
 
 
 def is_provisional(material: SiteMaterial) -> bool:
@@ -199,11 +208,12 @@ def _summarize(to: Path, folder: SiteFolder, seconds: float, material: SiteMater
     largest = max(pages, key=lambda name: (pages[name], name))
     return SiteSummary(
         folder=to,
-        files=len(folder.files) + 1,
+        files=len(folder.files) + (2 if folder.signer else 1),  # the mark and its signature
         bytes=sum(n for n, _ in folder.files.values()),
         first_load_bytes=pages["index.html"] + shared,
         largest_page=largest,
         largest_page_bytes=pages[largest] + shared,
         seconds=seconds,
         provisional=is_provisional(material),
+        signature=folder.signer.key_id if folder.signer else UNSIGNED,
     )

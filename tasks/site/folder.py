@@ -14,8 +14,12 @@ from tempfile import mkdtemp
 
 from filelock import FileLock, Timeout
 
+from tasks.secrecy.guard import KeyGuard
+from tasks.signing.keys import Signer
+from tasks.signing.signatures import UNSIGNED
 from tasks.site.mark import (
     MARK,
+    MARK_SIGNATURE,
     WORK_PREFIX,
     UnwritableSite,
     check_target,
@@ -54,6 +58,10 @@ class SiteFolder:
     """Collects a site's files beside the target and swaps the folders when all are written."""
 
     target: Path
+    signer: Signer | None = None
+    """Signs the list of files; None: the site is not signed."""
+    guard: KeyGuard = field(default_factory=KeyGuard)
+    """Keeps keys out of every text."""
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Path within the site → size in bytes and sha-256."""
     _work: Path | None = None
@@ -92,12 +100,15 @@ class SiteFolder:
         self._lock.close()
 
     def add(self, path: str, content: str | bytes) -> None:
-        """Write one file of the site.
+        """Write one file of the site: a text, or the bytes of checked values.
 
         Raises:
+            LeakedKey: the text holds a key.
             UnwritableSite: it cannot be written.
         """
-        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        if isinstance(content, str):
+            content = self.guard.check(content, path).encode("utf-8", "replace")
+        data = content
         self.files[path] = (len(data), sha256(data).hexdigest())
         file = self.path(path)
         try:
@@ -125,7 +136,9 @@ class SiteFolder:
         listed = {
             path: {"bytes": n, "sha256": sha} for path, (n, sha) in sorted(self.files.items())
         }
-        mark = about | {"files": listed}
+        signature = self.signer.key_id if self.signer else UNSIGNED
+        masked = self.guard.n_masked
+        mark = about | {"signature": signature, "masked_keys": masked, "files": listed}
         try:
             if self.path(".").parent == self.target:
                 self._replace_files(mark)
@@ -139,7 +152,7 @@ class SiteFolder:
 
     def _swap(self, mark: dict[str, object]) -> None:
         """Rename the new folder to the target's name."""
-        _write_mark(self.path(MARK), mark)
+        self._write_signed_mark(self.path("."), mark)
         work = self.path(".")
         old = work.with_name(f"{work.name}-old")
         try:
@@ -161,8 +174,9 @@ class SiteFolder:
         mark lists the files of both, so that a run can recover from one that was killed here.
         """
         before = load_listed_files(self.target)
+        (self.target / MARK_SIGNATURE).unlink(missing_ok=True)
         both: dict[str, object] = {path: {} for path in sorted({*before, *self.files})}
-        _write_mark(self.target / MARK, {"unfinished": True, "files": both})
+        write_atomically(self.target / MARK, _format_mark({"unfinished": True, "files": both}))
         try:
             for path in self.files:
                 make_public_folder((self.target / path).parent)
@@ -172,12 +186,19 @@ class SiteFolder:
                 with suppress(OSError):  # folders that are not empty stay
                     for above in PurePosixPath(path).parents[:-1]:
                         (self.target / above).rmdir()
-            _write_mark(self.target / MARK, mark)
+            self._write_signed_mark(self.target, mark)
         except OSError as error:
             raise UnwritableSite(
                 f"{self.target}: only a part of the new site could be moved to its place "
                 f"({error.strerror or error}). Fix that, then publish again."
             ) from error
+
+    def _write_signed_mark(self, folder: Path, mark: dict[str, object]) -> None:
+        """Write the mark that lists all files, its signature first: the mark completes a site."""
+        data = _format_mark(mark)
+        if self.signer:
+            write_atomically(folder / MARK_SIGNATURE, self.signer.sign(data, MARK))
+        write_atomically(folder / MARK, data)
 
     def _remove_leftovers(self, place: Path, prefix: str) -> None:
         """Remove the leftovers of killed runs, under the lock. If one of them had moved the old
@@ -202,6 +223,5 @@ def _lock_site(lock: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)  # waiters start over when the file is gone
 
 
-def _write_mark(path: Path, mark: dict[str, object]) -> None:
-    write_atomically(path, json.dumps(mark, ensure_ascii=False, indent=1) + "\n")
-    make_public(path)
+def _format_mark(mark: dict[str, object]) -> bytes:
+    return (json.dumps(mark, ensure_ascii=False, indent=1) + "\n").encode()

@@ -6,9 +6,11 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 
 from tasks.errors import ExpectedError
+from tasks.signing.signatures import SUFFIX
 
 MARK = "site.json"
 """The file at a site's root that identifies it and lists the sha-256 of every file."""
+MARK_SIGNATURE = f"{MARK}{SUFFIX}"
 WORK_PREFIX = ".evergreen-"
 """Prefix of a run's temporary files and folders."""
 
@@ -17,10 +19,11 @@ class UnwritableSite(ExpectedError):
     """The folder cannot be made, or holds something else; the message says what to do."""
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write the file completely or not at all."""
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a public file completely or not at all."""
     written = path.with_name(f"{WORK_PREFIX}{path.name}")
-    written.write_text(text, "utf-8")
+    written.write_bytes(data)
+    make_public(written)
     written.replace(path)
 
 
@@ -87,7 +90,7 @@ def load_listed_files(folder: Path) -> set[str]:
         files = json.loads(mark.read_text("utf-8"))["files"]
     except (ValueError, KeyError, TypeError):
         files = None
-    if not isinstance(files, dict) or not all(map(_is_within, files)):
+    if not isinstance(files, dict) or not all(map(is_within, files)):
         raise UnwritableSite(
             f"{mark} does not list a site's files, so Evergreen did not write it. Name an "
             "empty or a new folder with --to."
@@ -113,7 +116,7 @@ def _check_contents(target: Path, folder: Path) -> None:
 
 def _find_unlisted(folder: Path, listed: set[str]) -> str | None:
     """Return the first file or folder that is not part of the site; None if there is none."""
-    files = {MARK, *listed}
+    files = {MARK, MARK_SIGNATURE, *listed}
     folders = {str(above) for path in listed for above in PurePosixPath(path).parents}
     for root, names, others in os.walk(folder):
         within = Path(root).relative_to(folder)
@@ -125,7 +128,8 @@ def _find_unlisted(folder: Path, listed: set[str]) -> str | None:
     return None
 
 
-def _is_within(path: str) -> bool:
+def is_within(path: str) -> bool:
+    """Whether a path leads to something within the site."""
     return not path.startswith("/") and ".." not in PurePosixPath(path).parts
 
 

@@ -73,7 +73,7 @@ def test_prefects_home_and_logs_are_private(
     def serve(home: Path, port: int) -> None:
         home = tmp_path / "prefect"
         with server.hold_users_lock(home), server.hold_start_lock(home):
-            server.start_server(home, port)
+            server.start_server(home, port, "user:password")
 
     monkeypatch.setattr("flows.cli.serve.serve_ui", serve)
     monkeypatch.setenv("EVERGREEN_QUIET", "0")

@@ -1,1 +1,1 @@
-"""Attacks that need a Prefect server, or more than a few seconds."""
+"""Attacks that need a Prefect server, a Debian package, or more than a few seconds."""

@@ -21,6 +21,6 @@ def test_reports_that_never_came_are_counted_in_the_notice() -> None:
     material = SimpleNamespace(
         leaderboard=board, scores=scores, offline=(), judges=("j",), title="T", edition="e"
     )
-    [(kind, said)] = _describe_site(cast(Any, material)).notices
+    [(kind, said)] = _describe_site(cast(Any, material), "none").notices
     assert kind == "provisional"
     assert said.endswith("0 reports have open items, 1 report never came.")

@@ -1,0 +1,65 @@
+"""Verify a signed site: its signature, and every file against the list that is signed."""
+
+import json
+import os
+from collections.abc import Iterator
+from hashlib import file_digest
+from pathlib import Path
+
+from tasks.signing.errors import BadSignature
+from tasks.signing.signatures import PublicKey, SignedBy
+from tasks.site.mark import MARK, MARK_SIGNATURE, is_within
+
+
+def verify_site(folder: Path, key: PublicKey) -> tuple[SignedBy, int]:
+    """Return whose signature it is, and the number of files that it covers.
+
+    Raises:
+        BadSignature: the site is not as it was signed; the message names the file.
+    """
+    signature = folder / MARK_SIGNATURE
+    mark = (folder / MARK).read_bytes()
+    signed_by = key.check(
+        mark, signature.read_bytes() if signature.is_file() else None, folder / MARK
+    )
+    try:
+        listed = {path: about["sha256"] for path, about in json.loads(mark)["files"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadSignature(
+            f"{folder / MARK} is signed, but it does not list a site's files. Get the site again."
+        ) from None
+    for path, sha in listed.items():
+        _check_file(folder, path, sha)
+    for path in _walk(folder):
+        if path not in listed and path not in (MARK, MARK_SIGNATURE):
+            raise BadSignature(
+                f"{folder / path} is not part of the site that was signed: {MARK} does not list "
+                "it. Do not trust it; delete it, or get the site again."
+            )
+    return signed_by, len(listed)
+
+
+def _check_file(folder: Path, path: str, sha: str) -> None:
+    file = folder / path
+    try:
+        # A link may lead elsewhere tomorrow.
+        is_own = is_within(path) and not file.is_symlink()
+        with file.open("rb") as opened:
+            is_same = is_own and file_digest(opened, "sha256").hexdigest() == sha
+    except OSError as error:
+        raise BadSignature(
+            f"{file} of the signed site is missing or cannot be read ({error.strerror or error}). "
+            "Get the site again."
+        ) from error
+    if not is_same:
+        raise BadSignature(
+            f"{file} is not the file that was signed. Do not trust it; get the site again."
+        )
+
+
+def _walk(folder: Path) -> Iterator[str]:
+    """Yield every file of a folder, and links to folders, which hold what nobody has signed."""
+    for root, folders, files in os.walk(folder):
+        within = Path(root).relative_to(folder)
+        links = (name for name in folders if (Path(root) / name).is_symlink())
+        yield from ((within / name).as_posix() for name in (*files, *links))
