@@ -4,7 +4,7 @@ That a new file is migrated to the same schema is for tests/tasks/warehouse to s
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -26,11 +26,11 @@ def copied_from_a_template(folder: Path) -> Iterator[None]:
     with store.open_warehouse(template):
         pass
 
-    def connect_or_copy(path: Path) -> duckdb.DuckDBPyConnection:
+    def connect_or_copy(path: Path, folders: Sequence[Path]) -> duckdb.DuckDBPyConnection:
         if path.exists() or path.is_symlink():
-            return connect(path)
+            return connect(path, folders=folders)
         shutil.copyfile(template, path)
-        connection = connect(path)
+        connection = connect(path, folders=folders)
         connection.execute("UPDATE warehouse_info SET warehouse_id = $1", [str(uuid4())])
         return connection
 

@@ -89,7 +89,7 @@ def create_backup(
         raise BackupError(f"{to} is one file, which holds one backup: --keep is for folders.")
     advice = "Nothing was changed; free some space or fix the permissions, then try again."
     with explain_errors(to, "written", advice), open_writer(to) as writer:
-        with _connect_snapshot(where, on_wait) as connection:
+        with _connect_snapshot(where, writer.scratch, on_wait) as connection:
             if not has_schema(connection, where):
                 raise BackupError(f"{where} is empty: there is nothing to back up yet.")
             began, identity = utc_now(), read_warehouse_id(connection)
@@ -120,10 +120,13 @@ def create_backup(
 
 
 @contextmanager
-def _connect_snapshot(where: Location, on_wait: Callable[[str], None] | None) -> Iterator[Any]:
-    """Open a connection that sees the warehouse as it is now, despite concurrent writes."""
+def _connect_snapshot(
+    where: Location, scratch: Path, on_wait: Callable[[str], None] | None
+) -> Iterator[Any]:
+    """Open a connection that sees the warehouse as it is now, despite concurrent writes, and may
+    write into `scratch`."""
     if isinstance(where, DuckLake):
-        with connect_lake(where, read_only=True) as connection:
+        with connect_lake(where, read_only=True, folders=[scratch]) as connection:
             connection.execute("BEGIN")
             yield connection
         return
@@ -131,7 +134,7 @@ def _connect_snapshot(where: Location, on_wait: Callable[[str], None] | None) ->
     check_file(where.path)
     with (
         lock_warehouse(where.path, on_wait=on_wait),
-        connect(where.path, read_only=True) as connection,
+        connect(where.path, read_only=True, folders=[scratch]) as connection,
     ):
         yield connection
 

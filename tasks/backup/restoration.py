@@ -123,7 +123,7 @@ def _restore_file(
             _check_empty_file(where)
         copied = _copy_bytes(backup, where, on_progress)
         fresh = work / where.path.name
-        with connect(fresh) as connection:
+        with connect(fresh, folders=[work]) as connection:
             connection.execute(load_schema())
             _insert_rows(connection, backup, work, on_progress)
             _check_info(connection, backup)
@@ -138,7 +138,10 @@ def _restore_file(
 def _restore_lake(
     backup: Backup, where: DuckLake, replace: bool, on_progress: OnProgress
 ) -> RestoredWarehouse:
-    with connect_lake(where) as connection, _work_folder(where) as work:
+    with (
+        _work_folder(where) as work,
+        connect_lake(where, folders=[work]) as connection,
+    ):
         if has_schema(connection, where) and not replace:
             _check_empty(connection, where)
         with schema_lock(where):

@@ -73,7 +73,9 @@ def lock_warehouse(
     lock = FileLock(lock_path(warehouse))
     _acquire(lock, warehouse, wait_seconds, on_wait)
     try:
-        _holder_path(warehouse).write_text(_describe_process(activity).model_dump_json(), "utf-8")
+        _holder_path(warehouse).unlink(missing_ok=True)
+        with _holder_path(warehouse).open("x", encoding="utf-8") as file:  # follows no link
+            file.write(_describe_process(activity).model_dump_json())
         yield
     finally:
         with suppress(OSError):

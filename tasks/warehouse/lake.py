@@ -5,7 +5,7 @@ DuckDB's extensions are installed as wheels, so nothing is downloaded at run tim
 
 import importlib.util
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from tasks.warehouse.errors import (
     first_line,
 )
 from tasks.warehouse.location import DuckLake
-from tasks.warehouse.sql import quote_literal
+from tasks.warehouse.sql import SAFE, quote_literal, restrict
 
 if TYPE_CHECKING:
     import psycopg
@@ -35,8 +35,12 @@ CONNECT_SECONDS = 10
 SCHEMA_LOCK = "pg_advisory_lock(hashtextextended('evergreen makes the schema ' || %s, 0))"
 
 
-def connect_lake(lake: DuckLake, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+def connect_lake(
+    lake: DuckLake, *, read_only: bool = False, folders: Sequence[Path] = ()
+) -> duckdb.DuckDBPyConnection:
     """Connect to the lake; an empty database becomes a lake.
+
+    folders: the only ones, beside the lake's rows, in which its SQL may read and write.
 
     Raises:
         WarehouseError: the catalog does not answer, or is not a lake's.
@@ -46,9 +50,7 @@ def connect_lake(lake: DuckLake, *, read_only: bool = False) -> duckdb.DuckDBPyC
         pass  # gives a clearer error than DuckDB if Postgres does not answer
     if "://" not in lake.data:
         _make_folder(Path(lake.data))
-    connection = duckdb.connect(
-        config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    )
+    connection = duckdb.connect(config=SAFE)
     try:
         for name in ("ducklake", "postgres_scanner", *(["httpfs"] if "://" in lake.data else [])):
             connection.execute(f"LOAD {quote_literal(str(extension_path(name)))}")
@@ -66,6 +68,7 @@ def connect_lake(lake: DuckLake, *, read_only: bool = False) -> duckdb.DuckDBPyC
             f"{lake}: the lake cannot be opened ({first_line(error)}). Check the "
             "address, that its user may write, and that `files` is the folder it was made with."
         ) from error
+    restrict(connection, [*folders, lake.data])
     return use_lake(connection)
 
 

@@ -12,7 +12,7 @@ from tasks.warehouse.file_lock import lock_warehouse, read_holder
 from tasks.warehouse.lake import connect_lake, lake_exists
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.schema import check_file, connect, has_schema
-from tasks.warehouse.sql import quote_literal
+from tasks.warehouse.sql import restrict
 
 READING_STATEMENTS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
 
@@ -72,7 +72,7 @@ def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
     """Open the warehouse or, while another process owns it, its snapshots."""
     if isinstance(where, DuckLake):
         with connect_lake(where, read_only=True) as connection:
-            yield _check_and_restrict(connection, where)
+            yield _check(connection, where)
         return
     check_file(where.path)
     try:
@@ -80,13 +80,13 @@ def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
             lock_warehouse(where.path, wait_seconds=0),
             connect(where.path, read_only=True) as connection,
         ):
-            yield _check_and_restrict(connection, where)
+            yield _check(connection, where)
     except WarehouseBusy:
         from tasks.warehouse.snapshot import open_snapshot  # loads every table's model
 
         connection, exported_at = open_snapshot(where)
         with connection:
-            _restrict(connection)
+            restrict(connection)
             yield ReadOnlyWarehouse(
                 connection,
                 f"{where} is in use by {read_holder(where.path) or 'another process'}; reading its "
@@ -94,12 +94,9 @@ def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
             )
 
 
-def _check_and_restrict(
-    connection: duckdb.DuckDBPyConnection, where: Location
-) -> ReadOnlyWarehouse:
+def _check(connection: duckdb.DuckDBPyConnection, where: Location) -> ReadOnlyWarehouse:
     if not has_schema(connection, where):
         raise WarehouseError(f"{where} is empty. Import or collect an edition first.")
-    _restrict(connection, where.data if isinstance(where, DuckLake) else None)
     return ReadOnlyWarehouse(connection, None)
 
 
@@ -122,11 +119,3 @@ def run_query(path: LocationLike, sql: str) -> tuple[pl.DataFrame, str | None]:
             return source.frame(sql), source.notice
         except duckdb.Error as error:
             raise WarehouseError(f"The query failed: {error}") from error
-
-
-def _restrict(connection: duckdb.DuckDBPyConnection, rows: str | None = None) -> None:
-    """Keep queries from files other than the lake's `rows`, the network and the settings."""
-    if rows:
-        connection.execute(f"SET allowed_directories = [{quote_literal(rows)}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")

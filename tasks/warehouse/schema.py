@@ -1,6 +1,7 @@
 """The schema, and opening databases: damaged, foreign, older and newer ones are told apart."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,13 +21,16 @@ from tasks.warehouse.errors import (
 )
 from tasks.warehouse.file_lock import lock_path
 from tasks.warehouse.location import DuckLake, LocationLike, parse_location
+from tasks.warehouse.objects import Objects, check_objects, list_objects
 from tasks.warehouse.rows import utc_now
+from tasks.warehouse.sql import SAFE, restrict
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE, upgrade_schema
 
 SCHEMA_VERSION = 16
 """Raise it with every change of a column or of sql/. Warehouses from OLDEST_UPGRADABLE on are
 upgraded when they are opened, older ones are refused."""
 
+INFO = ("table", "warehouse_info")
 _MAGIC, _MAGIC_OFFSET = b"DUCK", 8
 """The mark in a DuckDB file's header."""
 _COMMENT = re.compile(r"^COMMENT ON COLUMN [^']*(?:'(?:[^']|'')*'\s*)+;", re.M)
@@ -39,6 +43,15 @@ def load_schema() -> str:
     from tasks.warehouse.tables import TABLES  # every row's model, which few commands need
 
     return "\n".join([_read_sql("info"), *map(build_table_sql, TABLES), _read_sql("views")])
+
+
+@cache
+def _own_objects() -> Objects:
+    """Return what a new warehouse holds. Should a newer DuckDB word stored views otherwise, raise
+    SCHEMA_VERSION: an upgrade makes them anew."""
+    with duckdb.connect() as empty:
+        empty.execute(load_schema())
+        return list_objects(empty)
 
 
 def _read_sql(name: str) -> str:
@@ -67,22 +80,26 @@ def check_file(path: Path) -> None:
         raise DamagedWarehouse(_damage_message(path, "it is not a DuckDB database"))
 
 
-def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+def connect(
+    path: Path, *, read_only: bool = False, folders: Sequence[Path] = ()
+) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB file, without looking at its schema.
+
+    folders: the only ones, beside the file, in which its SQL may read and write.
 
     Raises:
         DamagedWarehouse, NewerWarehouse, UnwritableWarehouse: the message names the file and what
             to do.
     """
-    options: dict[str, str | bool | int | float | list[str]] = {}
-    if not read_only:
-        options["storage_compatibility_version"] = "latest"
+    options = SAFE if read_only else {**SAFE, "storage_compatibility_version": "latest"}
     try:
-        return duckdb.connect(str(path), read_only=read_only, config=options)
+        connection = duckdb.connect(str(path), read_only=read_only, config=options)
     except (duckdb.IOException, duckdb.SerializationException) as error:
         raise _translate_error(path, error) from error
     except duckdb.Error as error:
         raise DamagedWarehouse(_damage_message(path, first_line(error))) from error
+    restrict(connection, folders)
+    return connection
 
 
 def ensure_schema(connection: duckdb.DuckDBPyConnection, where: LocationLike) -> str:
@@ -100,8 +117,9 @@ def ensure_schema(connection: duckdb.DuckDBPyConnection, where: LocationLike) ->
     try:
         is_made = has_schema(connection, where)
     except UpgradableWarehouse:
+        check_objects(list_objects(connection), _own_objects(), where, older=True)
         upgrade_schema(connection, SCHEMA_VERSION, prepare(_read_sql("views")))
-        is_made = True
+        is_made = has_schema(connection, where)
     if not is_made:
         connection.execute("BEGIN")
         connection.execute(prepare(load_schema()))
@@ -125,20 +143,23 @@ def has_schema(connection: duckdb.DuckDBPyConnection, path: LocationLike) -> boo
     """Whether an open database is a warehouse; False if it is empty.
 
     Raises:
-        ForeignWarehouse: the database is not a warehouse.
+        ForeignWarehouse: the database is not a warehouse, or holds something else beside it.
         OlderWarehouse, NewerWarehouse: its schema is not this code's.
     """
-    tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
-    if not tables:
+    found = list_objects(connection)
+    if not found:
         return False
-    if "warehouse_info" not in tables:
+    own = _own_objects()
+    if found.get(INFO) != own[INFO]:  # anything else would be run when it is read
+        names = sorted(name for _, name in found)
         raise ForeignWarehouse(
             f"{path} is a DuckDB database, but not an Evergreen warehouse (it holds "
-            f"{', '.join(sorted(tables)[:5])}). Nothing was changed; choose another file "
+            f"{', '.join(names[:5])}). Nothing was changed; choose another file "
             "with --warehouse."
         )
-    row = connection.execute("SELECT schema_version FROM warehouse_info").fetchone()
+    row = connection.execute("SELECT schema_version FROM main.warehouse_info").fetchone()
     _check_version(int(row[0]) if row else 0, path)
+    check_objects(found, own, path)
     return True
 
 

@@ -182,7 +182,12 @@ def open_warehouse(
         yield _open[where.url]
         return
     with _lock_file(where, wait_seconds, on_wait, activity):
-        connection = connect_lake(where) if isinstance(where, DuckLake) else connect(where.path)
+        folders = [where.subfolder("exports")]
+        connection = (
+            connect_lake(where, folders=folders)
+            if isinstance(where, DuckLake)
+            else connect(where.path, folders=folders)
+        )
         try:
             with schema_lock(where) if isinstance(where, DuckLake) else nullcontext():
                 identity = ensure_schema(connection, where)
