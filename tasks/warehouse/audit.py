@@ -24,6 +24,7 @@ class AuditEntry(Row):
 
     table = "audit"
     key = ("audit_id",)
+    append_only = True
 
     audit_id: str = Field(default_factory=lambda: str(uuid4()))
     """A uuid."""
