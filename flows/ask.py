@@ -21,6 +21,7 @@ from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.jobs.file_drop import PROMPTS, exchange_files
 from tasks.jobs.messages import suggest_ask_again
+from tasks.jobs.searches import collect_searches
 from tasks.jobs.sessions import check_agents, load_ask_entry, open_job_runner
 from tasks.pending.reports import PendingReport, check_askable, find_pending_reports
 from tasks.planning.parameters import AskableAgent, Count, Usd
@@ -113,7 +114,11 @@ async def _get_reports(
     }
     failures = await asyncio.to_thread(_import_dropped_reports, store, edition, drops, wanted)
     to_ask = [item for item in wanted if item.agent not in drops]
-    return failures + await _ask_for_reports(store, edition, to_ask)
+    failures += await _ask_for_reports(store, edition, to_ask)
+    for agent in agents:
+        ask = load_ask_entry(agent)
+        await collect_searches(store, edition, agent, ask, partial(print_message, style="yellow"))
+    return failures
 
 
 async def _ask_for_reports(

@@ -69,6 +69,10 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "flows.cli.sandbox:sandbox",
             "Serve archived pages to agents: search and fetch, also as MCP tools.",
         ),
+        "sandbox-token": CommandEntry(
+            "flows.cli.sandbox_token:sandbox_token",
+            "Make a token for the sandbox, for an agent that Evergreen does not ask itself.",
+        ),
     },
     "Judge": {
         "judges": JUDGES,

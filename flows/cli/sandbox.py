@@ -1,7 +1,6 @@
 """`evergreen sandbox`: serve archived pages to agents."""
 
 import asyncio
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,7 +22,6 @@ from flows.cli.sandbox_messages import (
 )
 from flows.display.console import print_message, transient_progress
 from tasks.base import format_count
-from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
@@ -47,9 +45,11 @@ AsOfOption = Annotated[
     str | None,
     typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30)."),
 ]
-KeysOption = Annotated[
-    str | None,
-    typer.Option("--api-key-env", help="The variable with the key, or several by commas."),
+OpenOption = Annotated[
+    bool,
+    typer.Option(
+        "--open", help="Answer everybody without a token, for people at their own machine."
+    ),
 ]
 PagesEditionOption = Annotated[
     str | None,
@@ -87,13 +87,11 @@ def sandbox(
         typer.Option("--name", help="A name by which other machines call it; may be repeated."),
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = 8100,
-    api_key_env: KeysOption = None,
+    open_to_all: OpenOption = False,
     per_minute: Annotated[
-        int | None, typer.Option("--per-minute", min=1, help="Requests per key or address.")
+        int | None, typer.Option("--per-minute", min=1, help="Requests per token or address.")
     ] = None,
-    log_queries: Annotated[
-        bool, typer.Option("--log-queries", help="Print every query; none is stored.")
-    ] = False,
+    log_queries: Annotated[bool, typer.Option("--log-queries", help="Print every query.")] = False,
     build_only: Annotated[
         bool, typer.Option("--build-only", help="Build or update the index, then exit.")
     ] = False,
@@ -102,34 +100,44 @@ def sandbox(
     """Serve archived pages to agents: search and fetch, also as MCP tools.
 
     The index is built from the edition's last export, or from a corpus, and updated at each start.
-    Pages that any assignment of the edition bans are served to nobody. Without --edition nothing
-    is banned.
+    Pages that any assignment of the edition bans are served to nobody. Each request needs the token
+    of a job, which `evergreen ask` gives to its agents; what it asks for is kept. Without --edition
+    nothing is banned and there are no tokens, so --open is needed.
     """
     # Imported here because the server takes a second to load.
     from tasks.sandbox.access import AccessRules
     from tasks.sandbox.server import open_socket
     from tasks.sandbox.source import PageSource, sandbox_folder
+    from tasks.sandbox.tokens import find_token_key
     from tasks.serving.gate import is_loopback
 
     if edition is None and corpus is None:
         raise typer.BadParameter("give --edition, --corpus, or both.")
+    if edition is None and not open_to_all and not build_only:
+        raise typer.BadParameter(
+            "without --edition there are no assignments, whose tokens it could ask for. Give "
+            "--open to answer everybody.",
+            param_hint="--corpus",
+        )
     settings = _load_settings(ranking, per_minute)
     snapshot = _find_snapshot(exports, warehouse, edition) if edition else None
     source = PageSource(edition=edition, snapshot=snapshot, corpus=corpus)
+    parent = index or sandbox_folder(warehouse)
     served = AccessRules(
         name=source.name,
+        edition=edition,
         ban=source.read_ban(),
         assignments=source.read_assignments(),
         as_of=_parse_day(as_of),
-        keys=_read_keys(api_key_env),
+        token_key=None if open_to_all else find_token_key(parent),
     )
     listening = None if build_only else open_socket(host, port)  # fail before the long build
-    folder = _build_or_exit(source, settings, index or sandbox_folder(warehouse))
+    folder = _build_or_exit(source, settings, parent)
     if listening is None:
         return
     if served.ban is None:
         warn_about_missing_bans()
-    if not served.keys and not is_loopback(host):
+    if served.token_key is None and not is_loopback(host):
         warn_about_open_access(host)
     on_query = print_log_line if log_queries else None
     with suppress(KeyboardInterrupt):
@@ -151,11 +159,13 @@ async def _serve_index(
     with every query.
     """
     from tasks.sandbox.access import Sandbox
+    from tasks.sandbox.asked import AskedStore
     from tasks.sandbox.search import open_index
     from tasks.sandbox.server import serve, server_url
     from tasks.sandbox.service import create_app
 
-    sandbox = Sandbox(await open_index(folder, settings), served, settings, on_query)
+    store = AskedStore(folder.parent)
+    sandbox = Sandbox(await open_index(folder, settings), served, settings, on_query, store)
     check_served(sandbox)
     address = server_url(listening)
     await serve(create_app(sandbox, *called), listening, lambda: print_addresses(address, served))
@@ -238,21 +248,6 @@ def _parse_day(text: str | None) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         raise typer.BadParameter(f"--as-of: expected a day as 2025-11-30, not {text!r}.") from None
-
-
-def _read_keys(variable: str | None) -> tuple[str, ...]:
-    if variable is None:
-        return ()
-    keys = tuple(key.strip() for key in os.environ.get(variable, "").split(",") if key.strip())
-    if not keys:
-        raise ConfigurationError(
-            f"{variable} is not set or empty; set it to the key that agents send."
-        )
-    if not all(key.isascii() and key.isprintable() for key in keys):
-        raise ConfigurationError(
-            f"{variable} has characters that an HTTP header cannot carry; choose an ASCII key."
-        )
-    return keys
 
 
 def _measure_megabytes(folder: Path) -> float:

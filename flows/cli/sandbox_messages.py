@@ -63,7 +63,7 @@ def check_served(sandbox: "Sandbox") -> None:
 
 def print_addresses(address: str, served: "AccessRules") -> None:
     query = urlencode({"query": "history", "k": 3, "format": "json"})
-    key = ' -H "x-api-key: $KEY"' if served.keys else ""
+    key = ' -H "Authorization: Bearer $TOKEN"' if served.token_key else ""
     print_result(f"Search     {address}/search?query=&k=")
     print_result(f"Fetch      {address}/fetch?url=")
     print_result(f"MCP        {address}/mcp")
@@ -73,8 +73,8 @@ def print_addresses(address: str, served: "AccessRules") -> None:
 
 def warn_about_open_access(host: str) -> None:
     _print_warning(
-        f"Anybody who can reach {host} can read these texts, which belong to others: set a key "
-        "with --api-key-env. Other machines use its address, its host name, or a --name."
+        f"Anybody who can reach {host} can read these texts, which belong to others: leave out "
+        "--open. Other machines use its address, its host name, or a --name."
     )
 
 

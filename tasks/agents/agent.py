@@ -21,6 +21,13 @@ class ConversationMessage(Frozen):
     text: str
 
 
+class SandboxAccess(Frozen):
+    """A job's way to our search server."""
+
+    url: str
+    token: str = Field(repr=False)
+
+
 class JobRequest(Frozen):
     """A request to an agent: one assignment, or the reply to its question."""
 
@@ -41,6 +48,8 @@ class JobRequest(Frozen):
     """Earlier messages, oldest first; empty for the first request."""
     previous_remote_id: str | None = None
     """The provider's id of the previous job in the conversation."""
+    sandbox: SandboxAccess | None = None
+    """For agents that may use our search server."""
 
     def chat_messages(self) -> list[dict[str, str]]:
         """Return the whole conversation as chat messages, oldest first."""

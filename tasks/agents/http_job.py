@@ -2,6 +2,7 @@
 
     POST url   {"job", "edition", "assignment", "title", "kind", "query", "prompt", "banned",
                 "conversation": [{"role": "user"|"agent", "text"}]}
+               and, with `sandbox: true`, "sandbox": {"url", "token"}: our search server;
                with `Idempotency-Key: <job>`: the same key must not start a second report
     answer     {"state": "done", "report": "…", …}      at once, see `report_form`,
                or {"job_id": "…"}                       the job to poll
@@ -63,7 +64,8 @@ class HttpJobClient(PolledClient[HttpAsk]):
         )
 
     def build_request(self, request: JobRequest) -> dict[str, Any]:
-        return assignment_payload(request)
+        access = {"sandbox": request.sandbox.model_dump()} if request.sandbox else {}
+        return assignment_payload(request) | access
 
 
 def read(raw: str) -> JobAnswer:

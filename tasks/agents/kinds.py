@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tasks.agents.agent import AgentClient, JobAnswer, JobRequest
+from tasks.agents.agent import AgentClient, JobAnswer
 from tasks.configuration.agents import CommandAsk
 
 CLIENTS = {
@@ -41,10 +41,6 @@ class AgentFolders:
     """The folder with the pages that its programs may read; None if it reads no archive."""
     private: tuple[Path, ...] = ()
     """What no program may read: the warehouse with all that belongs to it, Prefect's folder."""
-    sandbox_url: str | None = None
-    """Our search server; None if none is known."""
-    issue_token: Callable[[JobRequest], str | None] = lambda request: None
-    """Make a job's token for it; None if it needs none."""
 
 
 def open_agent(agent: str, ask: Any, key: str | None, folders: AgentFolders) -> AgentClient:

@@ -184,6 +184,8 @@ class HttpAsk(Ask, KeySettings):
     url: str
     url_env: str | None = None
     """The environment variable that, if set, replaces `url`."""
+    sandbox: bool = False
+    """Whether each job gets the address of our search server (EVERGREEN_SANDBOX) and a token."""
 
     def find_base_url(self) -> str:
         """Return the URL: from `url_env`, or `url`."""

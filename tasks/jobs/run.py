@@ -33,6 +33,7 @@ from tasks.jobs.rows import (
     is_clarification,
     make_job,
 )
+from tasks.jobs.searches import grant_access
 from tasks.models.budget import Budget, BudgetReservation
 from tasks.models.errors import (
     Misconfigured,
@@ -130,7 +131,9 @@ class JobRunner:
         self, item: PendingReport, job: Job, earlier: list[Job], money: BudgetReservation
     ) -> Job:
         """Send the request; send it again only if it certainly started no job."""
-        question = build_request(item, job, earlier)
+        question = grant_access(
+            self.warehouse.location, self.agent, self.ask, build_request(item, job, earlier)
+        )
         limits, tries = self.ask.limits, 0
         while True:
             tries += 1

@@ -1,6 +1,7 @@
 """Open job runners: agents with their keys, working folders and the run's budget."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ from tasks.costs.budget import get_budget
 from tasks.jobs.run import JobRunner
 from tasks.models.errors import Misconfigured, UnknownPrice
 from tasks.sandbox.program_archive import make_program_archive
-from tasks.warehouse.location import LocationLike, parse_location
+from tasks.warehouse.location import DuckDBFile, LocationLike, parse_location
 from tasks.warehouse.pages import Page, SeedPage
 from tasks.warehouse.rows import Article, Assignment, Citation
 from tasks.warehouse.rubrics import ClickedDocument
@@ -147,7 +148,19 @@ async def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> Age
             load_inversion(),
             given_sources=given_sources,
         )
-    return AgentFolders(work=work, archive=archive)
+    return AgentFolders(work=work, archive=archive, private=list_private(warehouse.location))
+
+
+def list_private(warehouse: LocationLike) -> tuple[Path, ...]:
+    """List what no agent's program may read: the warehouse and all that belongs to it."""
+    where = parse_location(warehouse)
+    kinds = ("agents", "audit", "exports", "files", "pages", "sandbox")
+    prefect = os.environ.get("PREFECT_HOME")
+    return (
+        where.path if isinstance(where, DuckDBFile) else where.root,
+        *(where.subfolder(kind) for kind in kinds),
+        *([Path(prefect)] if prefect else []),
+    )
 
 
 def get_work_folder(warehouse: LocationLike) -> Path:

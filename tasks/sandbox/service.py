@@ -11,9 +11,11 @@ from starlette.exceptions import HTTPException
 
 from tasks.sandbox import responses
 from tasks.sandbox.access import Sandbox
+from tasks.sandbox.asked import Asked
 from tasks.sandbox.catalogue import NotServed
 from tasks.sandbox.front_page import render_front_page
-from tasks.sandbox.middleware import ClientCheck
+from tasks.sandbox.middleware import ASKED_PATH, TokenCheck
+from tasks.sandbox.tokens import ReaderToken
 from tasks.sandbox.tools import create_mcp_app
 from tasks.serving.gate import Gate, serving_names
 
@@ -29,7 +31,7 @@ SearchReplies = responses.GymResults | responses.Results
 
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    401: {"model": responses.Refusal, "description": "No key, or a wrong one."},
+    401: {"model": responses.Refusal, "description": "No token, or one that is not accepted."},
     404: {"model": responses.Refusal, "description": "Not archived, banned, or later than served."},
     403: {"model": responses.Refusal, "description": "Asked by a page of another site."},
     415: {"model": responses.Refusal, "description": "The body is not JSON."},
@@ -61,7 +63,13 @@ def create_app(sandbox: Sandbox, host: str = "127.0.0.1", names: Sequence[str] =
         responses=REFUSALS,
         description="Search and fetch over archived web pages.",
     )
-    app.add_middleware(ClientCheck, keys=sandbox.rules.keys, per_minute=sandbox.settings.per_minute)
+    rules = sandbox.rules
+    app.add_middleware(
+        TokenCheck,
+        key=rules.token_key,
+        edition=rules.edition,
+        per_minute=sandbox.settings.per_minute,
+    )
     app.add_middleware(Gate, names=serving_names(host, names))  # the last one added runs first
     _add_error_handlers(app)
     _add_calls(app, sandbox)
@@ -74,6 +82,7 @@ def _add_calls(app: FastAPI, sandbox: Sandbox) -> None:
 
     @app.get("/search", response_model=None, responses={200: {"model": SearchReplies}})
     async def search(
+        request: Request,
         query: Annotated[str, Query(min_length=1, max_length=settings.most_query_characters)],
         k: Annotated[int, Query(ge=1, le=results.most)] = results.usual,
         form: Annotated[
@@ -86,7 +95,9 @@ def _add_calls(app: FastAPI, sandbox: Sandbox) -> None:
         assignment: AssignmentParameter = None,
     ) -> Response:
         """The best pages for a query, best first."""
-        found = await sandbox.search(query, k, assignment, with_texts=form == "gym")
+        found = await sandbox.search(
+            query, k, assignment, request.state.token, with_texts=form == "gym"
+        )
         if form == "gym":
             return Response(responses.render_gym_results(found, shape), media_type=JSON)
         answer = responses.Results(query=query, results=found)
@@ -94,12 +105,19 @@ def _add_calls(app: FastAPI, sandbox: Sandbox) -> None:
 
     @app.get("/fetch", response_model=None, responses={200: {"model": responses.FetchedPage}})
     async def fetch(
+        request: Request,
         url: Annotated[str, Query(min_length=1, max_length=8192)],
         assignment: AssignmentParameter = None,
     ) -> Response:
         """A page's archived text."""
-        page = await sandbox.fetch(url, assignment)
+        page = await sandbox.fetch(url, assignment, request.state.token)
         return Response(page.model_dump_json(), media_type=JSON)
+
+    @app.get(ASKED_PATH, include_in_schema=False)
+    async def asked(request: Request) -> list[Asked]:
+        """What the tokens of a job asked for; the request's own token names the job."""
+        token = request.state.token
+        return sandbox.read_asked(token.reads) if isinstance(token, ReaderToken) else []
 
     @app.get("/health")
     async def health() -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.sandbox.access import Sandbox
 from tasks.sandbox.catalogue import NotServed
 from tasks.sandbox.responses import FetchedPage, FetchedPart, Results
+from tasks.sandbox.tokens import SandboxToken
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -44,9 +45,11 @@ def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
     logging.getLogger("mcp").setLevel(logging.WARNING)
     results, most = sandbox.settings.results, sandbox.settings.most_query_characters
 
-    def find_assignment(context: Context[Any, Any]) -> str | None:
+    def find_request(context: Context[Any, Any]) -> tuple[str | None, SandboxToken | None]:
+        """The assignment and the token of a call."""
         request = context.request_context.request
-        return request.query_params.get("assignment") if request else None
+        assert request, "every call comes over HTTP"
+        return request.query_params.get("assignment"), request.state.token
 
     @server.tool()
     async def search(
@@ -56,7 +59,7 @@ def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
     ) -> Results:
         """Search the archived web pages: the best pages, each with the passage that was found."""
         try:
-            found = await sandbox.search(query, k, find_assignment(context))
+            found = await sandbox.search(query, k, *find_request(context))
         except NotServed as error:
             raise ToolError(str(error)) from None
         return Results(query=query, results=found)
@@ -69,7 +72,7 @@ def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
     ) -> FetchedPart:
         """Read an archived page. Of a long one a part; `next_start` leads to the next."""
         try:
-            page = await sandbox.fetch(url, find_assignment(context))
+            page = await sandbox.fetch(url, *find_request(context))
         except NotServed as error:
             raise ToolError(str(error)) from None
         return _cut_part(page, start)

@@ -16,6 +16,10 @@ class SearchStep(BaseModel):
     """The search query; empty if a page was only opened."""
     opened: tuple[ForeignText, ...] = ()
     """URLs of the opened pages."""
+    refused: tuple[ForeignText, ...] = ()
+    """URLs of pages that our sandbox did not give."""
+    reason: ForeignText | None = None
+    """Why not: `banned`, `later`, `not_archived`, …"""
     parent: int | None = None
     """Index of the earlier step that led to this one; null for a new start, or if unknown."""
 
@@ -34,8 +38,9 @@ class SearchTrace(Row):
     agent: str
     assignment: str
     trace: str
-    """JSON list of steps: `query`, `opened` (URLs) and `parent` (index of an earlier step)."""
+    """JSON list of steps: `query`, `opened` (URLs), `refused` (URLs) with a `reason`, and `parent`
+    (index of an earlier step)."""
     trace_sha: str
     """Sha-256 of the trace."""
-    source: Literal["imported", "agent"]
-    """Where it is from: an imported file, or the agent's API."""
+    source: Literal["imported", "agent", "sandbox"]
+    """Where it is from: an imported file, the agent's own word, or our sandbox, which saw it."""

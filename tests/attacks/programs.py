@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from tasks.agents.agent import JobAnswer, JobRequest
+from tasks.agents.agent import JobAnswer, JobRequest, SandboxAccess
 from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
@@ -24,20 +24,22 @@ def attack(work: Path, given: Path, network: str, sandbox: str | None = None) ->
         {"kind": "command", "command": ["{python}", str(HOSTILE), str(given)], "network": network,
          "reads": [str(HOSTILE), str(given)], "archive": True}
     )  # fmt: skip
-    folders = AgentFolders(
-        work, Path(known["archive"]).parent, (Path(known["warehouse"]),), sandbox,
-        lambda request: f"token of {request.assignment}",
-    )  # fmt: skip
-    answer = run(CommandClient("hostile", ask, folders), f"job-{network}")
+    folders = AgentFolders(work, Path(known["archive"]).parent, (Path(known["warehouse"]),))
+    access = SandboxAccess(url=sandbox, token="token of a") if sandbox else None
+    granted = access if network == "sandbox" else None
+    answer = run(CommandClient("hostile", ask, folders), f"job-{network}", granted)
     assert answer.outcome == "report", answer.error
     found: dict[str, str] = json.loads(answer.text)
     return found
 
 
-def run(client: CommandClient, job: str = "job-1") -> JobAnswer:
+def run(
+    client: CommandClient, job: str = "job-1", sandbox: SandboxAccess | None = None
+) -> JobAnswer:
     asked = JobRequest(
-        job=job, edition="e", assignment="a", title="T", kind="write_article", prompt="Write it."
-    )
+        job=job, edition="e", assignment="a", title="T", kind="write_article", prompt="Write it.",
+        sandbox=sandbox,
+    )  # fmt: skip
     return run_program(client, asked)
 
 

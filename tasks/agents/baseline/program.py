@@ -6,8 +6,7 @@ output and its trace to `answer.json`. It uses no model, no network and no key: 
 title or the query (BM25), then for the names that it finds, and quotes the most informative
 statements word for word with their sources. Any other agent should beat it.
 
-With EVERGREEN_SANDBOX, the address of an `evergreen sandbox`, it searches and fetches there instead
-(and sends EVERGREEN_SANDBOX_KEY if set).
+With EVERGREEN_SANDBOX, the relay to an `evergreen sandbox`, it searches and fetches there instead.
 
 Neither holds what an assignment bans. It opens no file of the archive but `pages.parquet`: no
 article, fact, report or verdict. But since other agents cited those pages, its search is easier
@@ -95,8 +94,7 @@ def write_report(
 
 def _open_search(environment: Mapping[str, str], assignment: BaselineAssignment) -> PageSearch:
     if environment.get("EVERGREEN_SANDBOX"):
-        key = environment.get("EVERGREEN_SANDBOX_KEY")
-        return SandboxPages(environment["EVERGREEN_SANDBOX"], key, assignment.assignment)
+        return SandboxPages(environment["EVERGREEN_SANDBOX"], assignment.assignment)
     cache = Path(environment.get("EVERGREEN_CACHE", "cache"))
     return open_archive(Path(_require_variable(environment, "EVERGREEN_ARCHIVE")), cache)
 

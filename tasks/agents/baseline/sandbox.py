@@ -15,9 +15,9 @@ TIMEOUT_SECONDS = 60
 MAX_BYTES = 64 << 20
 BUSY_CODES = frozenset({429, 502, 503, 504})
 
-NO_KEY = (
-    "the sandbox at {address} does not accept the key, or needs one ({detail}). Export it as "
-    "EVERGREEN_SANDBOX_KEY, and name that under `environment` in configs/agents.yaml."
+NO_TOKEN = (
+    "the sandbox at {address} does not accept the job's token ({detail}). The sandbox and whoever "
+    "asks need the same EVERGREEN_SANDBOX_KEY or, without one, the same warehouse."
 )
 
 
@@ -49,11 +49,10 @@ class _FetchReply(BaseModel):
 class SandboxPages:
     """A search over a sandbox's pages; each page is fetched once."""
 
-    def __init__(self, address: str, key: str | None, assignment: str) -> None:
+    def __init__(self, address: str, assignment: str) -> None:
         """assignment: the sandbox refuses one of another edition; empty for none."""
         self._http = httpx.Client(
             base_url=address.rstrip("/"),
-            headers={"x-api-key": key} if key else {},
             params={"assignment": assignment} if assignment else {},
             timeout=TIMEOUT_SECONDS,
             trust_env=False,
@@ -132,7 +131,7 @@ class SandboxPages:
                 detail = bytes(content[:300]).decode("utf-8", "replace")
                 if response.status_code == 401:
                     raise UnreadableArchive(
-                        NO_KEY.format(address=self._http.base_url, detail=detail)
+                        NO_TOKEN.format(address=self._http.base_url, detail=detail)
                     )
                 raise self._unreadable(path, f"HTTP {response.status_code}: {detail}")
             return bytes(content)

@@ -103,8 +103,8 @@ class CommandClient:
             try:
                 with self._folder_lock:
                     self._write_folder(folder, request, command)
-                if self._ask.network == "sandbox" and (token := self._folders.issue_token(request)):
-                    secrets[SANDBOX_TOKEN] = token
+                if request.sandbox:
+                    secrets[SANDBOX_TOKEN] = request.sandbox.token
                 self._start_supervisor(folder, secrets)
             except OSError as error:
                 raise Misconfigured(
@@ -185,21 +185,10 @@ class CommandClient:
         )
         return plan_isolation(self._agent, self._ask, command[0], place)
 
-    def _find_sandbox(self) -> str | None:
-        """The sandbox server's URL, if the entry names that network."""
-        if self._ask.network != "sandbox":
-            return None
-        if self._folders.sandbox_url is None:
-            raise Misconfigured(
-                f"{self._agent}: its entry in {CONFIGURED_IN} sets `network: sandbox`, but "
-                "EVERGREEN_SANDBOX is not set. Set it to the address that `evergreen sandbox` "
-                "prints."
-            )
-        return self._folders.sandbox_url
-
     def _write_folder(self, folder: Path, request: JobRequest, command: tuple[str, ...]) -> None:
         """Write the job's folder, readable only by this user. Writing it again changes nothing."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        assert self._ask.network != "sandbox" or request.sandbox, "no access was granted"
         plan, cache = self._plan_isolation(folder, command), self._find_cache(folder)
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "program" / "tmp").mkdir(parents=True, exist_ok=True)
@@ -227,7 +216,7 @@ class CommandClient:
             seconds=self._ask.limits.deadline_minutes * 60,
             grace_seconds=self._grace_seconds,
             isolation=plan.render() if plan else "",
-            sandbox=self._find_sandbox(),
+            sandbox=request.sandbox.url if request.sandbox else None,
         )
         write_spec(folder, spec)
 

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.extraction.bans import parse_bans
 from tasks.sandbox.access import AccessRules, Sandbox
+from tasks.sandbox.asked import AskedStore
 from tasks.sandbox.bans import Ban, CopyDetector
 from tasks.sandbox.index import BuildResult, IndexBuilder
 from tasks.sandbox.page import ServedPage, iterate_async
@@ -89,7 +90,8 @@ def served_from(
 
     async def make() -> FastAPI:
         index = await opened(folder, pages, how)
-        return create_app(Sandbox(index, served, how or settings(), log), host)
+        store = AskedStore(folder.parent)
+        return create_app(Sandbox(index, served, how or settings(), log, store), host)
 
     return make
 

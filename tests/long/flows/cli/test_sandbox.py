@@ -22,6 +22,7 @@ from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
+from tasks.jobs.searches import grant_access
 from tests import patient
 from tests.flows.cli.test_sandbox import ROOT, invoked, sample, warehouse
 from tests.tasks.agents.programs import run_program
@@ -40,14 +41,15 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 @contextmanager
 def running(
-    warehouse: Path, *options: str, remarked: str = "", **environment: str
+    warehouse: Path, *options: str, remarked: str = "", tokens: bool = False, **environment: str
 ) -> Iterator[tuple[str, str]]:
     """The server's address, and what it has printed; at the end it gets Ctrl-C.
 
-    remarked: what must stand among its remarks.
+    remarked: what must stand among its remarks. tokens: whether it wants them.
     """
+    admitted = () if tokens else ("--open",)
     with subprocess.Popen(
-        [*COMMAND, "--warehouse", str(warehouse), "--port", "0", *options],
+        [*COMMAND, "--warehouse", str(warehouse), "--port", "0", *admitted, *options],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"} | environment,
     ) as process:  # fmt: skip
@@ -110,10 +112,16 @@ def test_a_corpus_is_served_with_the_bans_of_an_edition(warehouse: Path, tmp_pat
     records = [{"url": url, "text": "A lighthouse."} for url in (WIKI, "https://new.example/x")]
     corpus.write_text("\n".join([*map(json.dumps, records), "no page"]))
     options = ("--edition", "e", "--corpus", str(corpus))
-    with running(warehouse, *options, "--api-key-env", "KEYS", KEYS="a, b") as (address, said):
-        assert '-H "x-api-key: $KEY"' in said
+    with running(warehouse, *options, tokens=True) as (address, said):
+        assert '-H "Authorization: Bearer $TOKEN"' in said
         asked = {"query": "lighthouse", "format": "json"}
-        found = patient.get(f"{address}/search", params=asked, headers={"x-api-key": "b"}).json()
+        for_whom = ("--edition", "e", "--assignment", "harrow", "--agent", "a")
+        made = subprocess.run(
+            [*COMMAND[:-1], "sandbox-token", *for_whom, "--warehouse", str(warehouse)],
+            cwd=ROOT, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        headers = {"x-api-key": made.stdout.strip()}
+        found = patient.get(f"{address}/search", params=asked, headers=headers).json()
         assert [one["url"] for one in found["results"]] == ["https://new.example/x"]
         assert patient.get(f"{address}/search", params=asked).status_code == 401
 
@@ -171,17 +179,18 @@ def test_whoever_listens_to_all_the_world_without_a_key_is_warned(warehouse: Pat
         assert patient.get(f"{address}/health", trust_env=False).status_code == 200
 
 
-def ask(place: AgentFolders, banned: tuple[str, ...] = ()) -> JobAnswer:
+def ask(warehouse: Path, place: AgentFolders, banned: tuple[str, ...] = ()) -> JobAnswer:
     """The baseline's report on the lighthouse, searched over the sandbox."""
     entry = CommandAsk(
         kind="command",
         command=("{python}", "-m", "tasks.agents.baseline"),
-        environment=("EVERGREEN_SANDBOX",),
+        network="sandbox",
     )
     client = CommandClient("sandbox_baseline", entry, place)
     question = JobRequest(job="j", edition="e", assignment="harrow",
                           title="Harrow Point Lighthouse", kind="write_article",
                           prompt="Write it.", banned=banned)  # fmt: skip
+    question = grant_access(warehouse, "sandbox_baseline", entry, question)
 
     return run_program(client, question)
 
@@ -189,9 +198,9 @@ def ask(place: AgentFolders, banned: tuple[str, ...] = ()) -> JobAnswer:
 def test_the_baseline_writes_from_the_sandbox_and_cites_nothing_that_is_not_there(
     warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with running(warehouse, "--edition", "e") as (address, _):
+    with running(warehouse, "--edition", "e", tokens=True) as (address, _):
         monkeypatch.setenv("EVERGREEN_SANDBOX", address)
-        answer = ask(AgentFolders(tmp_path / "work", None))
+        answer = ask(warehouse, AgentFolders(tmp_path / "work", None))
     assert (answer.outcome, answer.error) == ("report", None)
     cited = set(re.findall(r"^\[\d+\] .* (https://\S+)$", answer.text, re.MULTILINE))
     assert len(cited) >= 2

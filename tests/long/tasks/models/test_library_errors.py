@@ -186,7 +186,7 @@ def test_a_sandbox_s_pages_are_unreadable(monkeypatch: pytest.MonkeyPatch) -> No
 
         monkeypatch.setattr(httpx.HTTPTransport, "handle_request", failing)
         with pytest.raises(UnreadableArchive):
-            SandboxPages("http://127.0.0.1:9", None, "").search("lighthouse")
+            SandboxPages("http://127.0.0.1:9", "").search("lighthouse")
 
 
 @PLACES

@@ -35,13 +35,13 @@ class SmallSandbox:
 
 
 @contextmanager
-def over(handler: Callable[[Request], Response], key: str | None = None) -> Iterator[SandboxPages]:
+def over(handler: Callable[[Request], Response]) -> Iterator[SandboxPages]:
     with serving(handler) as address:
-        yield SandboxPages(address, key, "an assignment")
+        yield SandboxPages(address, "an assignment")
 
 
 def test_what_a_search_finds_is_fetched_once_and_keeps_its_order() -> None:
-    with over(sandbox := SmallSandbox(), "a key") as pages:
+    with over(sandbox := SmallSandbox()) as pages:
         first = pages.search("Who was the keeper Maren Dahl?")
         assert pages.search("bread of Tolmen") == first
     assert [page.url for page in first] == [url for url in TEXTS if url in USABLE]
@@ -49,7 +49,6 @@ def test_what_a_search_finds_is_fetched_once_and_keeps_its_order() -> None:
     fetched = [request.query["url"] for request in sandbox.asked if request.path == "/fetch"]
     assert sorted(fetched) == sorted(TEXTS)
     assert {request.query["assignment"] for request in sandbox.asked} == {"an assignment"}
-    assert {request.headers["x-api-key"] for request in sandbox.asked} == {"a key"}
 
 
 def test_encyclopedias_and_pages_of_errors_are_not_used() -> None:
@@ -113,12 +112,12 @@ def test_what_does_not_answer_as_a_sandbox_is_named(
     )
 
 
-def test_a_refusal_for_want_of_a_key_names_the_variable() -> None:
-    answer = json_response({"error": "A key is needed"}, 401)
+def test_a_refusal_of_the_token_names_the_variable() -> None:
+    answer = json_response({"error": "A token is needed"}, 401)
     with over(lambda request: answer) as pages, pytest.raises(UnreadableArchive) as refused:
         pages.search("lighthouse")
-    assert "A key is needed" in str(refused.value)
-    assert "Export it as EVERGREEN_SANDBOX_KEY" in str(refused.value)
+    assert "A token is needed" in str(refused.value)
+    assert "the same EVERGREEN_SANDBOX_KEY" in str(refused.value)
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9", "no address", "http://[", ""])
@@ -127,7 +126,7 @@ def test_an_address_where_nothing_answers_is_named(
 ) -> None:
     monkeypatch.setattr(baseline_sandbox, "TRIES", 1)
     with pytest.raises(UnreadableArchive, match="does not answer"):
-        SandboxPages(address, None, "").search("lighthouse")
+        SandboxPages(address, "").search("lighthouse")
 
 
 def test_the_same_question_twice_brings_the_same() -> None:

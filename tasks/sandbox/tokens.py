@@ -1,0 +1,97 @@
+"""Tokens: who asks the sandbox, on behalf of which assignment, until when.
+
+Each job of an agent gets one (JWT, HS256). Whoever issues tokens and the server that reads them
+share a key: the variable EVERGREEN_SANDBOX_KEY, or a file next to the server's index.
+"""
+
+import os
+import secrets
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+import jwt
+from pydantic import ValidationError
+
+from tasks.base import Frozen
+from tasks.configuration.errors import ConfigurationError
+
+KEY_VARIABLE = "EVERGREEN_SANDBOX_KEY"
+KEY_FILE = "token-key"
+MIN_KEY_CHARS = 16
+ALGORITHM = "HS256"
+
+
+class InvalidToken(Exception):
+    """A token was not made with this key, is damaged, or has expired; the message says which."""
+
+
+class SandboxToken(Frozen, extra="ignore"):
+    """What a token says of its bearer."""
+
+    edition: str
+    assignment: str
+    agent: str
+    job: str
+
+
+class ReaderToken(Frozen, extra="ignore"):
+    """A token of our own, to read what a job's token asked for."""
+
+    reads: str
+    """The job."""
+
+
+def find_token_key(folder: Path) -> bytes:
+    """Return the key for tokens. folder: where the file with the key is, or is made.
+
+    Raises:
+        ConfigurationError: the variable's value is too short, or others can read the file.
+    """
+    given = os.environ.get(KEY_VARIABLE, "").strip()
+    if given:
+        if len(given) < MIN_KEY_CHARS:
+            raise ConfigurationError(
+                f"{KEY_VARIABLE} is too short: whoever guesses it can make tokens. Set at least "
+                f"{MIN_KEY_CHARS} characters, for example what `openssl rand -hex 24` prints."
+            )
+        return sha256(given.encode()).digest()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / KEY_FILE
+    with suppress(FileExistsError):
+        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(made, "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(32))
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), encoding="ascii") as file:
+        if os.fstat(file.fileno()).st_mode & 0o077:
+            raise ConfigurationError(
+                f"{path} can be read by others than you: delete it and start the sandbox again."
+            )
+        key = file.read(1000).strip()
+    if len(key) < MIN_KEY_CHARS:
+        raise ConfigurationError(f"{path} holds no key: delete it and start the sandbox again.")
+    return sha256(key.encode()).digest()
+
+
+def issue_token(key: bytes, claims: SandboxToken | ReaderToken, lifetime: timedelta) -> str:
+    """Make a token that expires after its lifetime."""
+    expires = datetime.now(UTC) + lifetime
+    return jwt.encode({**claims.model_dump(), "exp": expires}, key, ALGORITHM)
+
+
+def read_token(key: bytes, text: str) -> SandboxToken | ReaderToken:
+    """Read a token.
+
+    Raises:
+        InvalidToken: it cannot be accepted.
+    """
+    try:
+        claims = jwt.decode(text, key, [ALGORITHM], options={"require": ["exp"]})
+        if "reads" in claims:
+            return ReaderToken.model_validate(claims)
+        return SandboxToken.model_validate(claims)
+    except jwt.ExpiredSignatureError:
+        raise InvalidToken("The token has expired.") from None
+    except (jwt.InvalidTokenError, ValidationError):
+        raise InvalidToken("The token is not one of this sandbox.") from None

@@ -1,0 +1,145 @@
+"""An agent, or somebody else, at the sandbox server"""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from tasks.configuration.errors import ConfigurationError
+from tasks.sandbox.tokens import ReaderToken, SandboxToken, find_token_key, issue_token
+from tests.tasks.sandbox.archives import COPY, MOVED, TOWERS, WIKI
+from tests.tasks.sandbox.test_service import KEY, bearer, client
+
+PATHS = ("/search?query=x", f"/fetch?url={TOWERS}", "/mcp", "/asked", "/nowhere")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("index") / "i"
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[httpx.Client]:
+    with client(folder, edition="e", token_key=KEY) as http:
+        yield http
+
+
+def forged(**changed: Any) -> str:
+    claims = {"edition": "e", "assignment": "harrow", "agent": "a", "job": "j", "exp": 2**33}
+    return jwt.encode(claims | changed, sha256(b"another key").digest(), "HS256")
+
+
+def unsigned() -> str:
+    claims = {"edition": "e", "assignment": "harrow", "agent": "a", "job": "j", "exp": 2**33}
+    return jwt.encode(claims, "", "none")
+
+
+def eternal() -> str:
+    claims = {"edition": "e", "assignment": "harrow", "agent": "a", "job": "j"}
+    return jwt.encode(claims, KEY, "HS256")
+
+
+def expired() -> str:
+    token = SandboxToken(edition="e", assignment="harrow", agent="a", job="j")
+    return issue_token(KEY, token, timedelta(seconds=-1))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"x-api-key": "guess"}, {"x-api-key": ""}, {"authorization": "Bearer wröng".encode()},
+     {"authorization": "Basic right"}, {"authorization": f"Bearer {forged()}"},
+     {"x-api-key": unsigned()}, {"x-api-key": eternal()}, {"x-api-key": expired()}],
+)  # fmt: skip
+def test_nothing_is_given_without_a_token(server: httpx.Client, path: str, headers: Any) -> None:
+    """The sandbox answers nobody without a token that it accepts: signed, and not expired."""
+    answer = server.get(path, headers=headers)
+    assert (answer.status_code, answer.json()["reason"]) == (401, "no_token")
+
+
+def test_a_token_is_bound_to_its_edition(server: httpx.Client) -> None:
+    """A token opens one edition alone."""
+    assert server.get("/search?query=x", headers=bearer()).status_code == 200
+    assert server.get("/search?query=x", headers=bearer(edition="other")).status_code == 401
+
+
+def test_a_token_is_bound_to_its_assignment(server: httpx.Client) -> None:
+    """A token serves one assignment alone, and none that the edition lacks."""
+    asked = "/search?query=x&assignment=bread"
+    assert server.get(asked, headers=bearer(assignment="bread")).status_code == 200
+    assert server.get(asked, headers=bearer()).status_code == 422
+    assert server.get("/search?query=x", headers=bearer(assignment="none")).status_code == 422
+
+
+@pytest.mark.parametrize("url", [WIKI, COPY, MOVED])
+@pytest.mark.parametrize("assignment", ["harrow", "bread"])
+def test_the_target_article_is_not_there(server: httpx.Client, url: str, assignment: str) -> None:
+    """No token of any assignment gets an article of the edition, nor a copy of one."""
+    given = {"url": url, "assignment": assignment}
+    answer = server.get("/fetch", params=given, headers=bearer(assignment=assignment))
+    assert answer.json()["reason"] == "banned"
+
+
+def test_an_open_server_gives_nothing_that_is_banned(folder: Path) -> None:
+    """An open sandbox, too, leaves out what any assignment of its edition bans."""
+    with client(folder, edition="e") as http:
+        assert http.get("/search?query=x").status_code == 200
+        for url in (WIKI, COPY, MOVED):
+            assert http.get("/fetch", params={"url": url}).json()["reason"] == "banned"
+
+
+def test_what_a_token_asked_for_is_kept(server: httpx.Client) -> None:
+    """What each token asks for is kept, what it was refused too, and only we can read it."""
+    mine = bearer(job="job-7")
+    server.get("/search", params={"query": "lighthouse'; DROP TABLE asked"}, headers=mine)
+    server.get("/fetch", params={"url": WIKI}, headers=mine)
+    reader = issue_token(KEY, ReaderToken(reads="job-7"), timedelta(minutes=1))
+    kept = server.get("/asked", headers={"x-api-key": reader}).json()
+    assert [(one["call"], one["argument"], one["outcome"]) for one in kept] == [
+        ("search", "lighthouse'; DROP TABLE asked", "served"), ("fetch", WIKI, "banned"),
+    ]  # fmt: skip
+    assert server.get("/asked", headers=mine).status_code == 401
+    assert server.get("/search?query=x", headers={"x-api-key": reader}).status_code == 401
+
+
+def test_what_was_asked_is_in_a_private_file(folder: Path) -> None:
+    with sqlite3.connect(folder.parent / "asked.sqlite") as store:
+        assert store.execute("SELECT count(*) FROM asked").fetchone()[0] > 0
+
+
+def test_a_web_socket_is_held_to_the_same_names(server: httpx.Client) -> None:
+    """A WebSocket under a foreign name is refused as a request is."""
+    place = {"host": server.base_url.host, "port": server.base_url.port}
+
+    async def open_it() -> None:
+        async with connect("ws://evil.example/mcp", **place):  # type: ignore[arg-type]
+            pass
+
+    with pytest.raises(InvalidStatus, match="403"):
+        asyncio.run(open_it())
+
+
+def test_the_key_is_hard_to_guess_and_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key for tokens is long or random, and its file is for its owner alone."""
+    monkeypatch.delenv("EVERGREEN_SANDBOX_KEY", raising=False)
+    key = find_token_key(tmp_path / "sandbox")
+    assert find_token_key(tmp_path / "sandbox") == key
+    path = tmp_path / "sandbox" / "token-key"
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o640)
+    with pytest.raises(ConfigurationError, match="can be read by others"):
+        find_token_key(tmp_path / "sandbox")
+    monkeypatch.setenv("EVERGREEN_SANDBOX_KEY", "short")
+    with pytest.raises(ConfigurationError, match="too short"):
+        find_token_key(tmp_path / "sandbox")
