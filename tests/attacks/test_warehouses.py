@@ -259,6 +259,21 @@ def test_backups_reach_only_their_folder(
     assert seen == [what]
 
 
+@pytest.mark.parametrize("what", ["manifest.json", "editions.parquet", "."])
+def test_no_snapshot_is_read_elsewhere(given: Path, tmp_path: Path, what: str) -> None:
+    """A snapshot that is a link to another place is not read in the place of a busy warehouse."""
+    with open_warehouse(given) as store:
+        made = export_edition(store, "e")
+    (made / what).resolve().rename(tmp_path / "elsewhere")
+    (made / what).symlink_to(tmp_path / "elsewhere")
+    with (
+        lock_warehouse(given),
+        pytest.raises(WarehouseError, match="leads out of its folder"),
+        open_for_reading(given),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("suffix", [".lock", ".holder.json"])
 def test_no_link_beside_a_warehouse_is_written_through(
     given: Path, secret: Path, suffix: str
