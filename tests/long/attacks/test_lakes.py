@@ -19,7 +19,11 @@ from tasks.warehouse.writer import Change
 from tests.lakes import lake_at
 from tests.rigs.postgres import RunningPostgres, missing, running
 
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = [
+    pytest.mark.rig,
+    pytest.mark.file_only,
+    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+]
 
 CHANGES = {
     "a view in the place of a table": (
