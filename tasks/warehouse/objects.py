@@ -13,14 +13,15 @@ from tasks.warehouse.errors import ForeignWarehouse
 Objects = Mapping[tuple[str, str], frozenset[str]]
 """Kinds and names, with the definition: a table's columns in any order, or a view's SQL."""
 _KINDS = {
-    "schema": "schema_name, '' FROM duckdb_schemas() WHERE NOT internal AND schema_name <> 'main'",
-    "table": "table_name, sql FROM duckdb_tables() WHERE NOT internal",
-    "view": "view_name, sql FROM duckdb_views() WHERE NOT internal",
-    "macro": "function_name, '' FROM duckdb_functions() WHERE NOT internal",
+    "schema": "schema_name, '' FROM duckdb_schemas() WHERE schema_name <> 'main'",
+    "table": "table_name, sql FROM duckdb_tables() WHERE true",
+    "view": "view_name, sql FROM duckdb_views() WHERE true",
+    "macro": "function_name, '' FROM duckdb_functions() WHERE true",
     "type": "type_name, '' FROM duckdb_types() WHERE NOT internal",
     "sequence": "sequence_name, '' FROM duckdb_sequences() WHERE true",
     "index": "index_name, '' FROM duckdb_indexes() WHERE true",
 }
+"""What to ask of each kind. Not whether it is internal: that a file says itself."""
 
 
 def list_objects(connection: duckdb.DuckDBPyConnection) -> Objects:

@@ -23,7 +23,7 @@ from tasks.warehouse.file_lock import lock_path
 from tasks.warehouse.location import DuckLake, LocationLike, parse_location
 from tasks.warehouse.objects import Objects, check_objects, list_objects
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.sql import SAFE, restrict
+from tasks.warehouse.sql import restrict
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE, upgrade_schema
 
 SCHEMA_VERSION = 16
@@ -91,7 +91,9 @@ def connect(
         DamagedWarehouse, NewerWarehouse, UnwritableWarehouse: the message names the file and what
             to do.
     """
-    options = SAFE if read_only else {**SAFE, "storage_compatibility_version": "latest"}
+    options: dict[str, str | bool | int | float | list[str]] = {}
+    if not read_only:
+        options["storage_compatibility_version"] = "latest"
     try:
         connection = duckdb.connect(str(path), read_only=read_only, config=options)
     except (duckdb.IOException, duckdb.SerializationException) as error:

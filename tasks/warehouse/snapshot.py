@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import duckdb
 from pydantic import BaseModel, ConfigDict
 
+from tasks.files.opening import OutsideFile, open_file, resolve_within
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
@@ -21,7 +22,6 @@ from tasks.warehouse.labels import HumanLabel
 from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.rows import Row, utc_now
 from tasks.warehouse.schema import load_schema
-from tasks.warehouse.sql import SAFE
 from tasks.warehouse.tables import TABLES
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def export_edition(warehouse: "Warehouse", edition: str) -> Path:
             f"{folder}: the snapshot could not be written ({error}). The warehouse itself is "
             "safe; free some space or fix the permissions, then run again."
         ) from error
-    stale = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
+    stale = sorted(p for p in folder.glob("[0-9]*Z") if p.is_dir() and not p.is_symlink())
     for old in stale[:-KEPT_SNAPSHOTS]:
         shutil.rmtree(old, ignore_errors=True)
     return target
@@ -110,9 +110,10 @@ def is_snapshot_current(
 def load_latest_manifests(warehouse: LocationLike) -> list[tuple[Path, Manifest]]:
     """Return (folder, manifest) of the latest snapshot of every exported edition."""
     manifests = []
-    for link in sorted(exports_folder(warehouse).glob("*/latest")):
-        text = (link / "manifest.json").read_text("utf-8")
-        manifests.append((link.resolve(), Manifest.model_validate_json(text)))
+    exports = exports_folder(warehouse)
+    for link in sorted(exports.glob("*/latest")):
+        with open_file(_check_inside(link / "manifest.json", exports), exports) as file:
+            manifests.append((link.resolve(), Manifest.model_validate_json(file.read())))
     return manifests
 
 
@@ -125,17 +126,17 @@ def open_snapshot(warehouse: LocationLike) -> tuple[duckdb.DuckDBPyConnection, d
     Raises:
         WarehouseError: nothing has been exported yet.
     """
-    manifests = load_latest_manifests(warehouse)
+    manifests, exports = load_latest_manifests(warehouse), exports_folder(warehouse)
     if not manifests:
         raise WarehouseError(
             f"{warehouse} is in use and has no snapshot yet. Try again when the run has ended."
         )
-    connection = duckdb.connect(config=SAFE)
+    connection = duckdb.connect()
     connection.execute(load_schema())
     for model in TABLES:
         files = [folder / f"{model.table}.parquet" for folder, _ in manifests]
         # A snapshot older than the table has no file of it.
-        parts = [str(file) for file in files if file.exists()]
+        parts = [str(_check_inside(file, exports)) for file in files if file.exists()]
         if not parts:
             continue
         distinct = "DISTINCT" if model is Call else ""  # two editions may rest on the same call
@@ -145,6 +146,14 @@ def open_snapshot(warehouse: LocationLike) -> tuple[duckdb.DuckDBPyConnection, d
             [parts],
         )
     return connection, min(manifest.exported_at for _, manifest in manifests)
+
+
+def _check_inside(file: Path, exports: Path) -> Path:
+    """Return a file of a snapshot; raise WarehouseError if a link leads out of the exports."""
+    try:
+        return resolve_within(file, exports)
+    except OutsideFile as error:
+        raise WarehouseError(f"{file} is not read: {error}. Remove the link.") from None
 
 
 def _is_table_current(warehouse: "Warehouse", model: type[Row], edition: str, folder: Path) -> bool:

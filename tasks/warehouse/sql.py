@@ -5,17 +5,10 @@ from pathlib import Path
 
 import duckdb
 
-SAFE: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "python_enable_replacements": False,
-}
-"""Settings of every connection: a name in SQL is never a Python variable or an extension."""
-
 
 def restrict(connection: duckdb.DuckDBPyConnection, places: Iterable[Path | str] = ()) -> None:
-    """Keep all SQL from the network, the settings, and files that are neither the database's own
-    nor in these places: folders, or prefixes of an object store."""
+    """Keep all SQL from the network, extensions, Python's variables, the settings, and files that
+    are neither the database's own nor in these places: folders, or prefixes of an object store."""
     listed = [quote_literal(str(p if isinstance(p, str) else p.resolve())) for p in places]
     connection.execute(f"SET allowed_directories = [{', '.join(listed)}]")
     connection.execute("SET enable_external_access = false")

@@ -106,6 +106,9 @@ def test_a_surplus_file_is_refused(dated: Path, name: str) -> None:
     """A restore refuses a backup with a file that its manifest does not list."""
     (dated / name).write_text("surplus")
     refused(dated, r"is not listed in manifest\.json")
+    (dated / name).unlink()
+    (dated / name).symlink_to(dated.parent)
+    refused(dated, r"is not listed in manifest\.json")
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "device"])
@@ -234,7 +237,10 @@ def test_a_backup_takes_no_file_from_elsewhere(tmp_path: Path) -> None:
     """A backup of a warehouse copies nothing that lies outside its stores."""
     with open_warehouse(tmp_path / "w.duckdb") as store:
         keep_file(store, "a", FILE)
-        store._writer._connection.execute("UPDATE report_files SET sha = '../../../w.duckdb'")
-    made = create_backup(tmp_path / "w.duckdb", tmp_path / "backup.tar")
+        store._writer._connection.execute("UPDATE report_files SET sha = '../w.duckdb'")
+    (tmp_path / "a" / "backups" / "files").mkdir(parents=True)
+    size = (tmp_path / "w.duckdb").stat().st_size
+    (tmp_path / "a" / "w.duckdb").write_bytes(bytes(size))  # as if a backup had it already
+    made = create_backup(tmp_path / "w.duckdb", tmp_path / "a" / "backups")
     assert made.manifest.stores["files"].count == 0
     assert len(made.manifest.missing) == 1

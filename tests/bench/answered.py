@@ -155,7 +155,7 @@ def fill_ledger(
                 done.result()
     finally:
         helpers.close()
-    with connect(path) as connection:
+    with connect(path, folders=[folder]) as connection:
         n_calls = _load(connection, folder)
         for pairs in _paired(asked, before):
             n_calls += _copy(connection, folder, pairs)
