@@ -35,7 +35,7 @@ LEVELS: list[set[str]] = [
     {"tasks.models", "tasks.metrics", "tasks.secrecy"},
     {"tasks.configuration", "tasks.signing", "tasks.warehouse"},
     {"tasks.stage", "tasks.processes", "tasks.serving", "tasks.files", "tasks.base", "tasks.errors",
-     "tasks.foreign_text", "tasks.spreadsheets"},
+     "tasks.foreign_text", "tasks.spreadsheets", "tasks.credentials"},
 ]  # fmt: skip
 """The house, from the roof to the ground: a room may import its own level and those below."""
 
@@ -44,7 +44,7 @@ STAGES = {
     "pages", "questions", "reports", "scores", "verdicts",
 }  # fmt: skip
 """The pipeline: the modules in tasks/, beside the ground (`GROUND`)."""
-GROUND = {"stage", "base", "errors", "foreign_text", "spreadsheets"}
+GROUND = {"stage", "base", "errors", "foreign_text", "spreadsheets", "credentials"}
 FLOWS = {
     "ask", "assign", "backfill", "collect", "draft", "evaluate", "fetch", "import_edition",
     "publish", "refresh", "rejudge",

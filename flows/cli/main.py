@@ -93,7 +93,9 @@ def options(
     ] = False,
 ) -> None:
     from flows.display.console import is_quiet_requested, mute_messages  # the help does not need it
+    from tasks.credentials import check_variables
 
+    check_variables()
     if quiet or is_quiet_requested():
         mute_messages()
     if log_level:

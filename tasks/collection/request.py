@@ -12,6 +12,7 @@ from pydantic import PositiveInt
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
 from tasks.configuration.wikipedia import WikipediaSettings
+from tasks.credentials import refuse_credentials
 from tasks.warehouse.rows import Article, UtcDatetime
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
@@ -45,6 +46,7 @@ def begin_collection(
         EditionError: the name is invalid or taken, the URL or window is invalid, or the
             collection was begun with other settings.
     """
+    refuse_credentials(request.api_url or "", "--wiki-api", "nothing: wikis are read without a key")
     _check_possible(request)
     begun = warehouse.rows(Collection, "edition = $1", [request.edition])
     if begun and begun[0].n_members is not None:

@@ -8,7 +8,8 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
-from tasks.configuration.secrets import KeySettings, read_variable
+from tasks.configuration.secrets import KeySettings, read_address
+from tasks.credentials import PlainAddress
 from tasks.foreign_text import HIDDEN, find_hidden
 
 
@@ -78,7 +79,7 @@ class ApiAsk(Ask, KeySettings):
     provider_url: ClassVar[str]
     """The provider's address."""
     model: str
-    base_url: str | None = None
+    base_url: PlainAddress | None = None
     """Null: the provider's address."""
     base_url_env: str | None = None
     """The environment variable that, if set, replaces `base_url`."""
@@ -87,7 +88,7 @@ class ApiAsk(Ask, KeySettings):
 
     def find_base_url(self) -> str:
         """Return the base URL: from `base_url_env`, from `base_url`, or the provider's."""
-        url = read_variable(self.base_url_env) or self.base_url or self.provider_url
+        url = read_address(self.base_url_env) or self.base_url or self.provider_url
         return url.rstrip("/")
 
 
@@ -181,7 +182,7 @@ class HttpAsk(Ask, KeySettings):
     kind: Literal["http"]
     """Your own service: POST the assignment, then poll the job; a key is sent as `Authorization:
     Bearer …`."""
-    url: str
+    url: PlainAddress
     url_env: str | None = None
     """The environment variable that, if set, replaces `url`."""
     sandbox: bool = False
@@ -189,7 +190,7 @@ class HttpAsk(Ask, KeySettings):
 
     def find_base_url(self) -> str:
         """Return the URL: from `url_env`, or `url`."""
-        return (read_variable(self.url_env) or self.url).rstrip("/")
+        return (read_address(self.url_env) or self.url).rstrip("/")
 
 
 class FileDropAsk(Ask):

@@ -9,6 +9,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_va
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, ConfigModel, check_names, load_config
 from tasks.configuration.secrets import KeySettings
+from tasks.credentials import PlainAddress
 
 
 class EditionEntry(ConfigModel):
@@ -68,7 +69,7 @@ class LlmJudgeEntry(KeySettings):
     model: str
     answers_as: str | None = None
     """The model version that its answers must state. Null: the first answer sets it for good."""
-    base_url: str | None = None
+    base_url: PlainAddress | None = None
     """Null: the provider's address."""
     base_url_env: str | None = None
     """The environment variable that, if set, replaces `base_url`."""

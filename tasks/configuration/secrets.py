@@ -4,11 +4,18 @@ import os
 from typing import Any
 
 from tasks.configuration.loading import ConfigModel
+from tasks.credentials import refuse_credentials
 
 
 def read_variable(name: str | None) -> str:
     """Return the value of an environment variable; empty if it is unset, or none is named."""
     return os.environ.get(name, "").strip() if name else ""
+
+
+def read_address(name: str | None) -> str:
+    """Do as `read_variable` for a variable with an address; raise CredentialsInAddress if it has
+    credentials."""
+    return refuse_credentials(read_variable(name), str(name))
 
 
 class KeySettings(ConfigModel):

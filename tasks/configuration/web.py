@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.credentials import PlainAddress
 
 
 class RequestPolicy(ConfigModel):
@@ -68,7 +69,7 @@ class AllowedAddresses(ConfigModel):
 class JinaReader(ConfigModel):
     """A service that fetches and reads pages for us. It learns which pages were cited."""
 
-    url: str
+    url: PlainAddress
     url_env: str | None = None
     """The environment variable that, if set, replaces `url`."""
     key_env: str | None = None
@@ -81,7 +82,7 @@ class JinaReader(ConfigModel):
 class WaybackMachine(ConfigModel):
     """The Internet Archive's copy that is nearest to the time of the report."""
 
-    url: str
+    url: PlainAddress
     """URL of the service that lists copies."""
     url_env: str | None = None
     per_minute: PositiveInt = 15

@@ -7,6 +7,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.credentials import PlainAddress
 
 
 class WikiRequests(ConfigModel):
@@ -37,12 +38,12 @@ class CollectionRules(ConfigModel):
 
 
 class WikipediaSettings(ConfigModel):
-    api_url: str
+    api_url: PlainAddress
     operator: str | None = None
     operator_env: str
     good_articles: str
     """The category's title."""
-    pageviews_url: str | None = None
+    pageviews_url: PlainAddress | None = None
     """Null: page views are not requested."""
     pageviews_project: str
     licence: str

@@ -12,7 +12,7 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.configuration.refresh import load_refresh
-from tasks.configuration.secrets import KeySettings, read_variable
+from tasks.configuration.secrets import KeySettings, read_address
 from tasks.judging.clients import OPENAI_URL
 from tasks.warehouse.store import Readable
 
@@ -83,6 +83,6 @@ def find_services(configs: Path = CONFIGS) -> Iterator[HttpService]:
 
 
 def _make_service(name: str, entry: KeySettings, url: str, url_env: str | None) -> HttpService:
-    moved = read_variable(url_env)
+    moved = read_address(url_env)
     key = (entry.key_env, entry.key_block) if entry.key_required else (None, None)
     return HttpService(name, (moved or url).rstrip("/"), bool(moved), *key)

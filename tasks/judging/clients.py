@@ -4,11 +4,11 @@ Slow imports (google-genai, Prefect) happen on use, so that commands without mod
 """
 
 import asyncio
-import os
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from tasks.configuration.models import LlmJudgeEntry
+from tasks.configuration.secrets import read_address
 from tasks.models.batch_client import BatchClient
 from tasks.models.client import ModelClient
 from tasks.models.errors import Misconfigured
@@ -50,7 +50,7 @@ async def open_batch_client(name: str, entry: LlmJudgeEntry) -> BatchClient:
 
 
 def _build_endpoint(entry: LlmJudgeEntry) -> dict[str, Any]:
-    url = (os.environ.get(entry.base_url_env) if entry.base_url_env else None) or entry.base_url
+    url = read_address(entry.base_url_env) or entry.base_url
     # More connections than calls: answered ones are still being read.
     connections = entry.limits.concurrency + entry.limits.concurrency // 5
     return {"base_url": url, "connections": connections, "timeout_seconds": entry.timeout_seconds}

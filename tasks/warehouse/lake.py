@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import duckdb
 
+from tasks.credentials import ADDRESSES, refuse_credentials
 from tasks.warehouse.errors import (
     LakeNotInstalled,
     UnwritableWarehouse,
@@ -158,6 +159,7 @@ def _object_store_secret(environ: Mapping[str, str]) -> str:
             "AWS_SECRET_ACCESS_KEY."
         )
     if endpoint := environ.get("AWS_ENDPOINT_URL"):
+        refuse_credentials(endpoint, "AWS_ENDPOINT_URL", ADDRESSES["AWS_ENDPOINT_URL"])
         url = urlsplit(endpoint)
         options |= {"ENDPOINT": url.netloc, "URL_STYLE": "path"}
         options |= {"USE_SSL": "false"} if url.scheme == "http" else {}

@@ -23,6 +23,8 @@ DEFAULT_LOCATION: Any = "data/warehouse.duckdb"
 FILE, LAKE = "duckdb:", "ducklake:"
 POSTGRES = "postgres:"
 SETTINGS = {"files", "data", "schema"}
+SECRETS = {"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"}
+"""What libpq accepts in an address, and is nothing that may be printed."""
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -84,7 +86,7 @@ def parse_location(where: LocationLike) -> DuckDBFile | DuckLake:
             return _parse_lake(where)
         if where.startswith(FILE):
             return _parse_file(_parse_file_url(where), where)
-        if re.match(r"\w{2,}://|postgres\w*:", where):
+        if re.match(r"[\w.+-]{2,}://|postgres\w*:", where):
             raise WarehouseError(
                 f"{where.split(':')[0]} is not a kind of warehouse. Give a file's path, "
                 "duckdb:///PATH, or ducklake:postgres:host=… dbname=…?files=FOLDER."
@@ -100,7 +102,7 @@ def _parse_file(path: Path, original: str) -> DuckDBFile:
 def _parse_file_url(url: str) -> Path:
     rest = url.removeprefix(FILE)
     if not rest.startswith("///") or not rest.strip("/"):
-        raise WarehouseError(f"{url}: expected duckdb:///absolute/path.duckdb, or a plain path.")
+        raise WarehouseError("duckdb:…: expected duckdb:///absolute/path.duckdb, or a plain path.")
     return Path("/" + rest.lstrip("/"))
 
 
@@ -113,7 +115,7 @@ def _parse_lake(url: str) -> DuckLake:
     rest = url.removeprefix(LAKE)
     if not rest.startswith(POSTGRES):
         raise WarehouseError(
-            f"{_mask_secrets(url)}: a lake's catalog must be a Postgres database: "
+            "A lake's catalog must be a Postgres database: "
             "ducklake:postgres:host=… dbname=… user=…?files=FOLDER"
         )
     # Split at the last one: libpq's address may have settings of its own.
@@ -140,11 +142,11 @@ def _parse_lake(url: str) -> DuckLake:
         data = str(Path(data).resolve())
     elif not data.startswith("s3://"):
         raise WarehouseError(
-            f"data={_mask_secrets(data)}: expected a folder, or s3://bucket/folder."
+            f"data={data.split(':')[0]}://…: expected a folder, or s3://bucket/folder."
         )
     elif "@" in data:
         raise WarehouseError(
-            f"data={_mask_secrets(data)}: keys in the warehouse's address would appear in runs and "
+            "data=s3://…: keys in the warehouse's address would appear in runs and "
             "logs. Put them into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
         )
     address = f"{LAKE}{POSTGRES}{make_conninfo(**dict(sorted(parts.items())))}?files={root}"
@@ -170,12 +172,12 @@ def _parse_conninfo(conninfo: str) -> dict[str, str]:
         parts = {key: str(value) for key, value in conninfo_to_dict(conninfo).items()}
     except ProgrammingError as error:
         # libpq's message quotes what it cannot read.
-        why = "" if re.search("password|@", conninfo) else f" ({str(error).strip()})"
+        why = "" if re.search("password|secret|key|@", conninfo) else f" ({str(error).strip()})"
         raise WarehouseError(
             f"The catalog's address cannot be parsed{why}. Expected a libpq connection string, "
             "e.g. host=db port=5432 dbname=evergreen user=evergreen."
         ) from None
-    if "password" in parts:
+    if SECRETS & parts.keys():
         raise WarehouseError(
             "A password in the warehouse's address would appear in runs and logs. Put it into "
             "PGPASSWORD, or into ~/.pgpass, and remove it from the address."
@@ -183,7 +185,3 @@ def _parse_conninfo(conninfo: str) -> dict[str, str]:
     if not parts.get("dbname"):
         raise WarehouseError("The catalog's address names no database: add dbname=…")
     return parts
-
-
-def _mask_secrets(url: str) -> str:
-    return re.sub(r"(password=)('[^']*'|\S+)|(://[^:/@]*:)[^@]*(?=@)", r"\1\3…", url)

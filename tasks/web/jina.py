@@ -8,6 +8,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
+from tasks.configuration.secrets import read_address
 from tasks.configuration.web import JinaReader, RequestPolicy
 from tasks.warehouse.contents import PageStore
 from tasks.web.errors import FetchFailed, ServiceUnusable, printable
@@ -35,7 +36,7 @@ class JinaSource(ServiceSource):
         patience_seconds: float,
     ) -> None:
         super().__init__(follower, manners, store)
-        self._base = read_environment(settings.url_env) or settings.url
+        self._base = read_address(settings.url_env) or settings.url
         self._key = get_jina_key(settings)
         self._key_env = settings.key_env
         self._patience = patience_seconds

@@ -11,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
+from tasks.configuration.secrets import read_address
 from tasks.configuration.web import RequestPolicy, WaybackMachine
 from tasks.warehouse.contents import PageStore
 from tasks.web.errors import AddressRefused, FetchFailed, printable
@@ -18,7 +19,7 @@ from tasks.web.guard import CheckedUrl
 from tasks.web.page import FetchResult
 from tasks.web.redirects import PageResponse, RedirectFollower
 from tasks.web.retries import retry_failures
-from tasks.web.services import ServiceSource, read_environment
+from tasks.web.services import ServiceSource
 
 NAME = "the Wayback Machine"
 MAX_AVAILABILITY_BYTES = 1_000_000
@@ -53,7 +54,7 @@ class WaybackSource(ServiceSource):
         store: PageStore,
     ) -> None:
         super().__init__(follower, manners, store)
-        self._base = read_environment(settings.url_env) or settings.url
+        self._base = read_address(settings.url_env) or settings.url
 
     async def _fetch_copy(self, result: FetchResult, url: str, cited_on: date | None) -> None:
         result.asked_url = await self._find_snapshot(result, cited_on)
