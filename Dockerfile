@@ -23,6 +23,9 @@ FROM python:3.11.14-slim-bookworm
 RUN useradd --uid 10001 --user-group --create-home evergreen \
     && install -d -o evergreen -g evergreen /srv/evergreen /srv/evergreen/data /srv/evergreen/data/site
 COPY --from=build /opt/evergreen /opt/evergreen
+# What the image installs; `make sbom` writes both.
+COPY sbom.cdx.json /opt/evergreen/sbom.cdx.json
+LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="0ee3c235549b36483626e1db054bd844ad30d62e2de29c00d9c2e0f1c94aae3f"
 ENV PATH=/opt/evergreen/.venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
