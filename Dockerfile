@@ -24,6 +24,9 @@ RUN useradd --uid 10001 --user-group --create-home evergreen \
     && install -d -o evergreen -g evergreen /srv/evergreen /srv/evergreen/exports /srv/sandbox \
        /srv/evergreen/data /srv/evergreen/data/site
 COPY --from=build /opt/evergreen /opt/evergreen
+# What the image installs; `make sbom` writes both.
+COPY sbom.cdx.json /opt/evergreen/sbom.cdx.json
+LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="f94e91a8f3b1b665dd7ff5baa6cdc1dc4d2559633683653944492e547d302b22"
 ENV PATH=/opt/evergreen/.venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

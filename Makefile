@@ -10,7 +10,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long test-lake prose lint stamps everything rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
+.PHONY: help demo test test-long test-lake prose lint stamps everything audit sbom rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -102,13 +102,20 @@ lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no inde
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade \
 	  --generate-hashes --no-header --no-annotate -q -o requirements.lock
 	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
-	  --upgrade --generate-hashes --no-header --no-annotate -q \
+	  --upgrade --generate-hashes --no-header --no-annotate -q --no-emit-package pip \
 	  -c requirements.lock -o requirements-dev.lock
 	for extra in lake sandbox; do \
 	  $(BIN)/python -m uv pip compile pyproject.toml --extra $$extra --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-annotate -q -c requirements-dev.lock \
 	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' requirements.lock | sort -u) \
 	  -o requirements-$$extra.lock || exit; done
+	$(BIN)/python -m tests.dependencies.sbom
+
+audit: $(VENV)/dev ## Look for known vulnerabilities of what the locks name; says so if nobody could be asked
+	@$(BIN)/python -m tests.dependencies.audit
+
+sbom: $(VENV)/dev ## Write the list of what the image installs (CycloneDX), after a change of the locks
+	$(BIN)/python -m tests.dependencies.sbom
 
 image-digests: ## Write the digests of the images into docker-compose.yml and the Dockerfile
 	deploy/image-digests.sh

@@ -17,6 +17,7 @@ from tasks.warehouse.audit import (
     Outcome,
     get_activity,
     leave_note,
+    notes_folder,
     set_activity,
 )
 from tasks.warehouse.errors import WarehouseBusy, WarehouseError
@@ -65,7 +66,7 @@ def record_activity(activity: Activity, on_warning: Callable[[str], None]) -> It
     set_activity(activity)
     try:
         if activity.at_once:
-            _record_now(activity)
+            _note_beginning(activity, on_warning)
         yield
     except BaseException as error:
         end_activity(activity, *_describe_end(error), on_warning)
@@ -111,13 +112,17 @@ def copy_audit(replaced: Path, to: duckdb.DuckDBPyConnection) -> None:
             to.execute("DETACH replaced")
 
 
-def _record_now(activity: Activity) -> None:
-    """Record what writes no row itself. A damaged warehouse is left to it: it may restore it."""
+def _note_beginning(activity: Activity, on_warning: Callable[[str], None]) -> None:
+    """Note what writes no row itself. A note opens no warehouse: it may be damaged, or measured."""
     try:
         if _exists(activity):
-            _keep(activity, activity.entry)
-    except WarehouseError:
-        return
+            leave_note(activity.where, activity.entry)
+            activity.is_noted = True
+    except OSError as problem:
+        on_warning(
+            f"{notes_folder(activity.where)} cannot be written to ({problem.strerror}). Until it "
+            f"ends, the audit does not show {activity.entry.name}."
+        )
 
 
 def _exists(activity: Activity) -> bool:
