@@ -8,34 +8,32 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-from tasks.extraction.claims import (
-    ExtractedClaims,
-    cite_statements,
-    extract_claims,
-)
-from tasks.extraction.facts import ExtractedFact, extract_facts, locate_facts
-from tasks.judges.decisions import ExtractedStatement, ExtractFacts
+from tasks.extraction.claims import ExtractedClaims, extract_claims
+from tasks.extraction.facts import ExtractedFact, extract_facts
+from tasks.judges.decisions import ExtractFacts
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.session import get_judge_session
 from tasks.pending.extractions import (
     PendingExtraction,
+    Statements,
     build_claims_request,
     build_extractor_version,
     load_text,
+    locate_statements,
 )
-from tasks.processes.pool import HELPERS
+from tasks.processes.answers import HelperFailed
+from tasks.processes.helper import LimitExceeded
+from tasks.processes.pool import HELPERS, TEXT_SECONDS
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, content_sha
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 Source = Literal["judge", "offline"]
-Statements = ExtractedClaims | Sequence[ExtractedFact]
-"""What was extracted from a report, or from an article."""
 
 
 class ExtractionFailed(Exception):
-    """A judge could not extract the statements of some texts; the next run tries again."""
+    """The statements of some texts could not be extracted; the next run tries again."""
 
 
 @stage_task("claims · {agent}", retry_condition_fn=is_transient)
@@ -45,27 +43,31 @@ async def extract_statements(
     """Extract the statements of one agent's reports (or of the articles), text by text.
 
     Raises:
-        ExtractionFailed: the judge gave no usable answer for some texts; the others are done.
+        ExtractionFailed: some texts took too long, or the judge gave no usable answer for them;
+            the others are done.
     """
     bought = [item for item in items if judge and not item.stays_offline]
-    for item in items:
-        if item not in bought:
-            await _extract_offline(warehouse, item)
-    if not judge or not bought:
-        return
-    extractor: Any = get_judge_session(warehouse, judge).judge
-    problems = await asyncio.gather(
-        *(_extract_with_judge(warehouse, item, extractor) for item in bought)
-    )
+    # One by one, so that slow texts of an agent keep one helper busy and leave the others.
+    problems = [await _extract_offline(warehouse, item) for item in items if item not in bought]
+    if judge and bought:
+        extractor: Any = get_judge_session(warehouse, judge).judge
+        problems += await asyncio.gather(
+            *(_extract_with_judge(warehouse, item, extractor) for item in bought)
+        )
     if failed := [problem for problem in problems if problem]:
-        raise ExtractionFailed(f"{len(failed)} of {len(bought)} texts: {'; '.join(failed[:3])}")
+        raise ExtractionFailed(f"{len(failed)} of {len(items)} texts: {'; '.join(failed[:3])}")
 
 
-async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> None:
+async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> str | None:
+    """Write the statements of one text; if that fails, write nothing and return why."""
     text = load_text(warehouse, item)
     extract: Callable[[str, str], Statements] = extract_claims if item.agent else extract_facts
-    found = await HELPERS.run(extract, item.title, text)
+    try:
+        found = await HELPERS.run(extract, item.title, text, seconds=TEXT_SECONDS)
+    except (LimitExceeded, HelperFailed) as error:
+        return f"{item.title}: extracting its statements {error}"
     await warehouse.write_async(*_build_changes(item, text, found, None))
+    return None
 
 
 async def _extract_with_judge(
@@ -79,21 +81,12 @@ async def _extract_with_judge(
         answer = await extractor.extract_facts(ExtractFacts(title=item.title, text=text))
     if answer.value is None:
         return f"{item.title}: {answer.reason}"
-    found = await asyncio.to_thread(_locate_statements, item, text, answer.value)
+    try:
+        found = await HELPERS.run(locate_statements, item, text, answer.value, seconds=TEXT_SECONDS)
+    except (LimitExceeded, HelperFailed) as error:
+        return f"{item.title}: finding its statements in it {error}"
     await warehouse.write_async(*_build_changes(item, text, found, extractor))
     return None
-
-
-def _locate_statements(
-    item: PendingExtraction, text: str, statements: Sequence[ExtractedStatement]
-) -> Statements:
-    """Find where a text has a judge's statements, and what its claims cite."""
-    if item.agent:
-        cited = [(statement.text, statement.markers) for statement in statements]
-        return cite_statements(item.title, text, cited, by_attribution=item.by_attribution)
-    texts = [statement.text for statement in statements]
-    places = locate_facts(texts, text)
-    return [ExtractedFact(fact, *place) for fact, place in zip(texts, places, strict=True)]
 
 
 def _build_changes(

@@ -11,7 +11,7 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.judging.cases import load_case
 from tasks.judging.cells import CellPlan
 from tasks.judging.session import get_judge_session
-from tasks.processes.pool import HELPERS
+from tasks.processes.pool import CELL_SECONDS, HELPERS
 from tasks.protocols.case import ItemAnswer
 from tasks.protocols.cell import judge_case, judge_case_in_helper
 from tasks.stage import is_transient, stage_task
@@ -39,6 +39,7 @@ async def judge_cell(warehouse: Warehouse, plan: CellPlan) -> None:
             plan.judge,
             case,
             plan.protocol_version,
+            seconds=CELL_SECONDS,
             raises=(ConfigurationError,),
         )
     else:

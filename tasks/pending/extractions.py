@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from tasks.base import Frozen
-from tasks.extraction.claims import EXTRACTOR_VERSION
-from tasks.judges.decisions import ExtractClaims, VersionedJudge
+from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims, cite_statements
+from tasks.extraction.facts import ExtractedFact, locate_facts
+from tasks.judges.decisions import ExtractClaims, ExtractedStatement, VersionedJudge
 from tasks.warehouse.store import Readable, Warehouse
 
 TEXTS = """
@@ -30,6 +31,8 @@ ARTICLE_TEXTS = (
     "FROM assignments AS a JOIN articles AS t USING (edition, article) "
     "WHERE a.kind = 'write_article')"
 )
+Statements = ExtractedClaims | Sequence[ExtractedFact]
+"""What was extracted from a report, or from an article."""
 
 
 class PendingExtraction(Frozen):
@@ -167,3 +170,15 @@ def load_text(warehouse: Warehouse, item: PendingExtraction) -> str:
             [item.edition, item.article],
         )
     return str(text)
+
+
+def locate_statements(
+    item: PendingExtraction, text: str, statements: Sequence[ExtractedStatement]
+) -> Statements:
+    """Find where a text has a judge's statements, and what its claims cite."""
+    if item.agent:
+        cited = [(statement.text, statement.markers) for statement in statements]
+        return cite_statements(item.title, text, cited, by_attribution=item.by_attribution)
+    texts = [statement.text for statement in statements]
+    places = locate_facts(texts, text)
+    return [ExtractedFact(fact, *place) for fact, place in zip(texts, places, strict=True)]

@@ -127,5 +127,10 @@ class _Crew:
                 self._idle.append(helper)
 
 
+TEXT_SECONDS = 60.0
+"""Limit on what a helper computes for one text. An honest report of 100,000 characters takes 0.05
+s; the longest that is read, of a hostile agent, would take minutes."""
+CELL_SECONDS = 300.0
+"""Limit on what a helper judges at once: all that a protocol asks about one report."""
 HELPERS = HelperProcesses()
 """This process's helpers; a flow closes them at its end."""

@@ -3,10 +3,11 @@
 from collections import defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.analysis.explanation import explain_reports
-from tasks.processes.pool import HelperProcesses
+from tasks.processes.helper import LimitExceeded
+from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
 from tasks.publishing.material import SiteMaterial
 from tasks.site.content import SiteInfo
 from tasks.site.pages import SitePages
@@ -22,6 +23,7 @@ SELECT assignment, 'research_gym', 'key_point', 'point:' || number, text FROM ke
 WHERE edition = $1
 """
 """The texts of the items that verdicts name only by their number."""
+UNSHOWN = "*This report's text is not shown: rendering it {}.*"
 AHEAD = 24
 """Limit of reports that wait for rendering or writing."""
 
@@ -65,13 +67,13 @@ def write_report_pages(
     gathered = CrossReferences()
     words = _load_item_words(material)
     frame = _make_frame(material, pages.info)
-    rendering: deque[Future[dict[str, str]]] = deque()
+    rendering: deque[_Rendering] = deque()
     done, total = 0, material.reports.height
 
     def write(most_waiting: int) -> None:
         nonlocal done
         while len(rendering) > most_waiting:
-            for name, page in rendering.popleft().result().items():
+            for name, page in rendering.popleft().finish(helpers).items():
                 pages.folder.add(f"reports/{name}", page)
             done += 1
             on_progress("reports", done, total)
@@ -84,13 +86,41 @@ def write_report_pages(
             links = (material.agent_href(agent), material.assignments[report.assignment].href)
             parts = gathered.parts[report.id]
             rendering.append(
-                helpers.submit(
-                    render_report_pages, frame, report, parts, words[report.assignment], *links
-                )
+                _Rendering(helpers, frame, report, parts, words[report.assignment], links)
             )
             write(AHEAD)
     write(0)
     return gathered
+
+
+class _Rendering:
+    """The pages of one report, which a helper renders."""
+
+    def __init__(
+        self,
+        helpers: HelperProcesses,
+        frame: ReportFrame,
+        report: ExplainedReport,
+        parts: ReportParts,
+        words: ItemWords,
+        links: tuple[str, str],
+    ) -> None:
+        self._frame, self._report, self._rest = frame, report, (parts, words, *links)
+        self._pages = self._submit(helpers, report)
+
+    def finish(self, helpers: HelperProcesses) -> dict[str, str]:
+        """Wait for the pages; those of a text that takes too long come without it."""
+        try:
+            return self._pages.result()
+        except LimitExceeded as error:
+            claims = tuple(replace(claim, position=None) for claim in self._report.claims)
+            without = replace(self._report, text=UNSHOWN.format(error), claims=claims)
+            return self._submit(helpers, without).result()
+
+    def _submit(self, helpers: HelperProcesses, report: ExplainedReport) -> Future[dict[str, str]]:
+        return helpers.submit(
+            render_report_pages, self._frame, report, *self._rest, seconds=TEXT_SECONDS
+        )
 
 
 def _make_frame(material: SiteMaterial, site: SiteInfo) -> ReportFrame:

@@ -8,6 +8,8 @@ import os
 import resource
 import stat
 import sys
+import time
+from dataclasses import dataclass
 
 from tasks.processes.serving import LENGTH
 
@@ -41,3 +43,24 @@ def look_at_itself() -> tuple[bool, tuple[int, int], int, bool]:
 
 def read_input() -> str:
     return f"{sys.stdin.read()!r} {os.read(0, 1)!r}"
+
+
+@dataclass(frozen=True)
+class SlowClaim:
+    """As much of a claim as `render_slowly` reads."""
+
+    position: int | None
+
+
+@dataclass(frozen=True)
+class SlowReport:
+    """As much of a report as `render_slowly` reads."""
+
+    text: str
+    claims: tuple[SlowClaim, ...]
+
+
+def render_slowly(frame: None, report: SlowReport, *rest: object) -> dict[str, str]:
+    """Render a report as if a long text took for ever."""
+    time.sleep(60 if len(report.text) > 1_000 else 0)
+    return {"page": report.text, "position": str(report.claims[0].position)}

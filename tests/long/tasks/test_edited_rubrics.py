@@ -79,7 +79,9 @@ def test_a_cell_that_was_planned_before_an_edit_is_not_judged_by_what_the_file_s
     by = judge()
     by.cpu_bound, by.name = cpu_bound, "offline"
     monkeypatch.setattr(verdicts, "get_judge_session", lambda *_: SimpleNamespace(judge=by))
-    monkeypatch.setattr(HELPERS, "run", asyncio.to_thread)
+    monkeypatch.setattr(
+        HELPERS, "run", lambda function, *given, **_: asyncio.to_thread(function, *given)
+    )
     [plan, *_] = plans(warehouse, by)
 
     def judged() -> int:

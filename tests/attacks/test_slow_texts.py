@@ -1,0 +1,177 @@
+"""An agent whose report is made to take long to read"""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tasks.claims import ExtractionFailed, extract_statements
+from tasks.diagnostics import MeasuringFailed, diagnose_agent
+from tasks.judging.cases import CaseLoader
+from tasks.judging.session import judge_session
+from tasks.pending.diagnostics import find_pending_diagnostics
+from tasks.pending.evaluation import Evaluation, compute_current_rows, plan_run_cells
+from tasks.pending.extractions import find_pending_extractions
+from tasks.processes.helper import LimitExceeded
+from tasks.processes.pool import CELL_SECONDS, HELPERS, TEXT_SECONDS, HelperProcesses
+from tasks.publishing import reports as report_pages
+from tasks.stage import is_transient
+from tasks.verdicts import judge_cell, write_failure
+from tasks.warehouse.rows import Report, content_sha
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.attacks.taken_over import SlowClaim, SlowReport, render_slowly
+from tests.tasks.annotated import sample_warehouse
+
+AGENT = "sample_scholar"
+SLOW = "".join(f"- a {n} [1].\n" for n in range(60_000))
+"""A list item, a citation and a sentence in each few letters: seconds for each of the parsers."""
+SECONDS = 0.4
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
+    """The sample edition, where one report of an agent is slow, and limits to wait for."""
+    for module in ("claims", "diagnostics"):
+        monkeypatch.setattr(f"tasks.{module}.TEXT_SECONDS", SECONDS)
+    with open_warehouse(sample_warehouse(tmp_path)) as store:
+        first, *_ = store.rows(Report, "agent = $1", [AGENT])
+        slow = first.model_copy(update={"text": SLOW, "text_sha": content_sha(SLOW)})
+        store.write(Change(Report, [slow]))
+        yield store
+        HELPERS.close()
+
+
+def slow_assignment(warehouse: Warehouse) -> str:
+    found = warehouse.value("SELECT assignment FROM reports WHERE text_sha = $1",
+                            [content_sha(SLOW)])  # fmt: skip
+    return str(found)
+
+
+def test_a_slow_report_has_no_claims_and_stops_no_other(warehouse: Warehouse) -> None:
+    """A report that takes too long to extract has no claims; the agent's others have theirs."""
+    [item] = [i for i in find_pending_extractions(warehouse, "sample") if i.agent == AGENT]
+    slow = slow_assignment(warehouse)
+    every = {report.assignment for report in warehouse.rows(Report, "agent = $1", [AGENT])}
+    others = every - {slow}
+    assert others
+    # The others wait behind it.
+    items = [item, *(item.model_copy(update={"assignment": other}) for other in others)]
+    with pytest.raises(ExtractionFailed, match=rf"1 of {len(items)} texts: .*took more than 0.4"):
+        asyncio.run(extract_statements.fn(warehouse, AGENT, items))
+    offline = "SELECT DISTINCT assignment FROM {} WHERE agent = $1 AND source = 'offline'"
+    for table in ("claims", "extractions"):
+        assert {*warehouse.frame(offline.format(table), [AGENT])["assignment"]} == others
+    current = "SELECT count(*) FROM extractions WHERE input_sha = $1"
+    assert warehouse.value(current, [content_sha(SLOW)]) == 0
+    left = [item.assignment for item in find_pending_extractions(warehouse, "sample", [AGENT])
+            if item.agent]  # fmt: skip
+    assert left == [slow]
+
+
+def plan(warehouse: Warehouse, protocol: str) -> list[Any]:
+    run = Evaluation(warehouse.url, "sample", (protocol,), (AGENT,), "offline")
+    return plan_run_cells(run)
+
+
+def test_a_slow_report_waits_and_has_no_score(warehouse: Warehouse) -> None:
+    """A report whose claims take too long waits for them: it is never judged, and has no score."""
+    items = [i for i in find_pending_extractions(warehouse, "sample") if i.agent == AGENT]
+    with pytest.raises(ExtractionFailed):
+        asyncio.run(extract_statements.fn(warehouse, AGENT, items))
+    slow = slow_assignment(warehouse)
+    [cell] = [c for c in plan(warehouse, "wiki_fact") if c.assignment == slow]
+    assert (cell.state, cell.is_waiting) == ("pending", True)
+    assert "claims" in (cell.state_reason or "")
+
+
+class Extractor:
+    """A model that finds a claim in every text."""
+
+    async def extract_claims(self, _: object) -> Any:
+        return SimpleNamespace(value=[SimpleNamespace(text="a", markers=["[1]"])])
+
+
+def test_a_judges_claims_are_located_in_bounds(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model's claims are looked for in a slow report in a helper, within the same limit."""
+    session = SimpleNamespace(judge=Extractor())
+    monkeypatch.setattr("tasks.claims.get_judge_session", lambda *_: session)
+    items = [i for i in find_pending_extractions(warehouse, "sample") if i.agent == AGENT]
+    with pytest.raises(
+        ExtractionFailed, match=r"1 of 1 texts: .* in it took more than 0.4 seconds"
+    ):
+        asyncio.run(extract_statements.fn(warehouse, AGENT, items, "model"))
+    asked = "SELECT count(*) FROM extractions WHERE source = 'judge'"
+    assert warehouse.value(asked) == 0
+
+
+def test_the_style_of_a_slow_report_is_unknown(warehouse: Warehouse) -> None:
+    """A report whose style takes too long to measure has no figures; the agent's others have."""
+    with pytest.raises(MeasuringFailed, match=r"texts: .*measuring its style took more than 0.4"):
+        asyncio.run(diagnose_agent.fn(warehouse, "sample", AGENT))
+    slow = slow_assignment(warehouse)
+    left = find_pending_diagnostics(warehouse, "sample", [AGENT])
+    assert [each for each in left if each[0]] == [(AGENT, slow)]
+    figures = "SELECT count(*) FROM diagnostics WHERE agent = $1 AND assignment {} $2"
+    assert warehouse.value(figures.format("="), [AGENT, slow]) == 0
+    assert warehouse.value(figures.format("<>"), [AGENT, slow]) > 0
+
+
+def test_a_cell_that_takes_too_long_has_failed(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report that takes the judge too long has failed: it has no verdict, no score, no retry."""
+    monkeypatch.setattr("tasks.verdicts.CELL_SECONDS", 0.001)
+    slow = slow_assignment(warehouse)
+    cell = next(c for c in plan(warehouse, "wiki_fact") if c.assignment != slow)
+
+    async def judge() -> None:
+        async with judge_session(warehouse, "offline"):
+            with warehouse.context.hold(CaseLoader(warehouse, [cell])):
+                try:
+                    await judge_cell.fn(warehouse, cell)
+                except LimitExceeded as error:
+                    await write_failure(warehouse, cell, error)
+
+    asyncio.run(judge())
+    [again] = [c for c in plan(warehouse, "wiki_fact") if c.cell_id == cell.cell_id]
+    assert again.state == "failed"
+    assert "took more than 0.001 seconds" in (again.state_reason or "")
+    for table in ("verdicts", "scores"):
+        asked = f"SELECT count(*) FROM {table} WHERE cell_id = $1"
+        assert warehouse.value(asked, [cell.cell_id]) == 0
+    run = Evaluation(warehouse.url, "sample", ("wiki_fact",), (AGENT,), "offline")
+    assert all(row.value is None for row in compute_current_rows(run))
+
+    class Raised:
+        async def aresult(self, *, raise_on_failure: bool) -> Exception:
+            return LimitExceeded("took more than 0.001 seconds")
+
+    assert not asyncio.run(is_transient(judge_cell, None, Raised()))  # type: ignore[arg-type]
+
+
+def test_a_page_of_a_slow_report_comes_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that takes too long to render is published without its text, and says so."""
+    monkeypatch.setattr(report_pages, "TEXT_SECONDS", SECONDS)
+    monkeypatch.setattr(report_pages, "render_report_pages", render_slowly)
+    helpers = HelperProcesses(1)
+    report: Any = SlowReport(text=SLOW, claims=(SlowClaim(position=0),))
+    nothing: Any = None
+    try:
+        rendering = report_pages._Rendering(helpers, nothing, report, nothing, {}, ("", ""))
+        pages = rendering.finish(helpers)
+    finally:
+        helpers.close()
+    said = "*This report's text is not shown: rendering it took more than 0.4 seconds.*"
+    assert pages == {"page": said, "position": "None"}
+
+
+def test_every_limit_is_a_minute_or_a_few() -> None:
+    """The longest that a text of an agent keeps a helper busy is a minute, a cell five."""
+    assert TEXT_SECONDS <= 60
+    assert CELL_SECONDS <= 300
