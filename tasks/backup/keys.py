@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from tasks.backup.manifest import Store
-from tasks.secrecy.guard import KEYS, KeyGuard
+from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.sql import table_names
 
 
@@ -20,14 +20,12 @@ def check_tables(connection: Any, guard: KeyGuard) -> None:
     """
     for table in table_names(connection):
         described = connection.execute(f"DESCRIBE {table}").fetchall()
-        for name in (name for name, kind, *_ in described if kind == "VARCHAR"):
-            columns = ", ".join(f'"{each}"' for each in dict.fromkeys((*KEYS.get(table, ()), name)))
-            found: pl.DataFrame = connection.execute(
-                f'SELECT {columns} FROM {table} WHERE regexp_matches("{name}", $1)',
-                [guard.pattern],
-            ).pl()
-            for row in found.iter_rows(named=True):
-                guard.check_value(row, table, name)
+        texts = ", ".join(f'"{name}"' for name, kind, *_ in described if kind == "VARCHAR")
+        found: pl.DataFrame = connection.execute(
+            f"SELECT * FROM {table} WHERE regexp_matches(concat_ws('\n', {texts}), $1)",
+            [guard.pattern],
+        ).pl()
+        guard.check_frame(found, table)
 
 
 def check_stored(store: Store, path: Path, name: str, guard: KeyGuard) -> None:

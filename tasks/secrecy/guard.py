@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 import polars as pl
 
 from tasks.secrecy.errors import LeakedKey
-from tasks.secrecy.forms import ANY_FORM, find_forms, name_form
+from tasks.secrecy.forms import ANY_FORM, SUSPECT, find_forms, name_form
 from tasks.secrecy.own_keys import load_own_keys
 from tasks.warehouse.tables import TABLES
 
@@ -46,8 +46,8 @@ class KeyGuard:
         literals = sorted(self._own, key=len, reverse=True)
         self._own_keys = re.compile("|".join(map(re.escape, literals)) or "(?!)")
         self._own_bytes = re.compile(self._own_keys.pattern.encode())
-        self.pattern = "|".join((*map(_escape, literals), ANY_FORM))
-        """For Rust and RE2: whatever holds a key matches it, and little else."""
+        self.pattern = "|".join((*map(_escape, literals), SUSPECT))
+        """For Rust and RE2: whatever holds a key matches it."""
         self._masked: dict[str, int] = {}
         self._others: set[str] = set()
         """The keys found in others' texts."""

@@ -14,7 +14,7 @@ import pytest
 
 from tasks.publishing.downloads import check_tables, write_data_files
 from tasks.secrecy.errors import LeakedKey
-from tasks.secrecy.forms import FORMS
+from tasks.secrecy.forms import FORMS, name_form
 from tasks.secrecy.guard import MASK, KeyGuard
 from tasks.secrecy.own_keys import load_own_keys
 from tasks.signing.keys import KEY_VARIABLE, make_keys
@@ -278,7 +278,9 @@ def test_a_quoted_key_is_masked_in_all_files_and_counted(tmp_path: Path) -> None
 
 
 def test_every_form_has_its_example() -> None:
-    """The list of forms covers the providers that the configurations name."""
+    """The list of forms covers the providers that the configurations name, each with a test."""
+    tried = {name_form(example) for example in OTHERS.values()}
+    assert tried | {"minisign"} == set(FORMS)
     configured = {"OpenAI", "Anthropic", "Google", "xAI", "Perplexity", "Jina"}
     assert configured <= set(FORMS)
     assert "DashScope" in " ".join(FORMS)
