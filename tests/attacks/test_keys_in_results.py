@@ -63,6 +63,8 @@ HARMLESS = (
     "a task-oriented, risk-averse desk-1234567890123456789012345678",
     "https://example.org/sk-hynix-posts-record-profits-in-q3-2025-and-expects-more",
     "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "sk-00000000000000000000000000000000",
+    "sk-DonaudampfschifffahrtsgesellschaftskapitaensWitwe",
     "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
     "an OpenAI key begins with sk-proj-, a Google one with AIza, one of AWS with AKIA",
     "-----BEGIN PRIVATE KEY----- is how a PEM file begins",
@@ -120,6 +122,7 @@ def test_a_key_is_found_however_it_is_escaped(secret: str) -> None:
         json.dumps(secret),
         json.dumps(secret, ensure_ascii=False),
         escaped.replace('"', "&#34;"),
+        escaped.replace('"', "&quot;"),
     )
     for written in ways:
         with pytest.raises(LeakedKey):
