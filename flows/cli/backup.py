@@ -21,6 +21,7 @@ from tasks.backup.creation import MadeBackup, create_backup
 from tasks.backup.manifest import BackupManifest, OnProgress, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
 from tasks.backup.signature import check_signature, describe_unchecked_signature
+from tasks.secrecy.guard import KeyGuard
 from tasks.signing.keys import find_signer
 from tasks.signing.signatures import describe_signature, load_public_key
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -50,6 +51,13 @@ def make(
         typer.Option("--keep", min=1, help="Keep only this many of the folder's backups."),
     ] = None,
     sign: SignOption = None,
+    allow_keys: Annotated[
+        bool,
+        typer.Option(
+            "--allow-keys",
+            help="Back up also what looks like somebody's key, such as in a report; never ours.",
+        ),
+    ] = False,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -70,6 +78,7 @@ def make(
             to,
             keep=keep,
             signer=find_signer(),
+            guard=KeyGuard(stops_at_forms=not allow_keys),
             on_wait=print_message,
             on_progress=on_progress,
         )
@@ -160,6 +169,11 @@ def _print_manifest(text: str, manifest: BackupManifest, form: str) -> None:
 def _print_created(made: MadeBackup, form: str) -> None:
     _print_manifest(f"{made.place}: {_summarize_manifest(made.manifest)}.", made.manifest, form)
     print_message(describe_signature(made.manifest.signature))
+    if made.manifest.keys:
+        print_message(
+            f"Texts with what looks like somebody's key: {made.manifest.keys:,}. They are in the "
+            "backup unchanged; keep it to yourself."
+        )
     new = ", ".join(f"{n:,} {store}" for store, n in made.copied.items())
     print_message(f"New in it: {new}.")
     if made.removed:

@@ -17,6 +17,7 @@ from flows.display.frame import print_frame
 from tasks.base import format_count
 from tasks.costs.ledger import summarize_calls
 from tasks.editions.names import UnknownName
+from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Readable
 
@@ -91,7 +92,7 @@ def _show_call(source: Readable, start: str) -> None:
 
 
 def _export_calls(source: Readable, filters: dict[str, str], path: Path) -> None:
-    frame = _load_calls(source, filters, "*")
+    frame = KeyGuard().check_frame(_load_calls(source, filters, "*"), "calls")
     with refuse_unwritable(path, "export"), path.open("w", encoding="utf-8") as lines:
         for row in frame.iter_rows(named=True):
             lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")

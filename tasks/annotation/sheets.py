@@ -11,6 +11,7 @@ from tasks.annotation.page import render_page
 from tasks.annotation.sheet import Sheet, SheetSubject, make_sheet
 from tasks.annotation.table import NEEDED, SheetRow, make_rows, read_table, render_csv
 from tasks.editions.names import UnknownName, check_known
+from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
@@ -67,10 +68,12 @@ def write_sheet(sheet: Sheet, folder: Path) -> tuple[Path, Path]:
     Raises:
         AnnotationError: such a file exists, or the folder cannot be written.
     """
-    files = {
+    made = {
         folder / f"{sheet.name}.csv": BYTE_ORDER_MARK + render_csv(make_rows(sheet)),
         folder / f"{sheet.name}.html": render_page(sheet),
     }
+    guard = KeyGuard()
+    files = {path: guard.mask(text, path.name) for path, text in made.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, text in files.items():

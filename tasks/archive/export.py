@@ -18,6 +18,7 @@ from urllib.parse import quote
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.contents import PageStore
 from tasks.warehouse.store import Readable
 from tasks.web.page import WARC_PAGE_HEADERS
@@ -35,6 +36,8 @@ WHERE p.edition = $1 AND p.url > $2
 ORDER BY p.url LIMIT $3
 """
 """Without pages that are withheld from agents: an export may be served to them as a corpus."""
+OTHERS = ("headers", "asked_url", "answered_at")
+"""Columns with others' texts, beside those of the table `pages`."""
 TEXT_FIELDS = ("url", "title", "text", "language", "published_on", "fetched_at", "source",
                "final_url", "reader")  # fmt: skip
 
@@ -44,6 +47,7 @@ def export_warc(source: Readable, store: PageStore, edition: str, file: BinaryIO
 
     Raises:
         DamagedWarehouse: bytes are missing or damaged.
+        LeakedKey: a page holds one of our keys.
     """
     writer = WARCWriter(file, gzip=True)
     about = {
@@ -53,10 +57,11 @@ def export_warc(source: Readable, store: PageStore, edition: str, file: BinaryIO
     }
     writer.write_record(writer.create_warcinfo_record(f"{edition}.warc.gz", about))
     n = 0
-    for page in _iterate_pages(source, edition):
+    guard = KeyGuard()
+    for page in _iterate_pages(source, edition, guard):
         if page["sha"] is None and page["text"] is None:
             continue
-        answer = _build_response(writer, store, page) if page["sha"] else None
+        answer = _build_response(writer, store, page, guard) if page["sha"] else None
         if answer is not None:
             writer.write_record(answer)
         if page["text"] is not None:
@@ -69,7 +74,7 @@ def export_texts(source: Readable, edition: str, file: BinaryIO) -> int:
     """Write the texts of `ok` pages, one JSON object a line, by URL, and return their number."""
     n = 0
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        for page in _iterate_pages(source, edition):
+        for page in _iterate_pages(source, edition, KeyGuard()):
             if page["status"] == "ok":
                 record = {name: page[name] for name in TEXT_FIELDS if page[name] is not None}
                 line = json.dumps(record, ensure_ascii=False, default=str)
@@ -97,15 +102,19 @@ def write_export(source: Readable, store: PageStore, edition: str, path: Path) -
     return n
 
 
-def _iterate_pages(source: Readable, edition: str) -> Iterator[dict[str, Any]]:
+def _iterate_pages(source: Readable, edition: str, guard: KeyGuard) -> Iterator[dict[str, Any]]:
+    """Yield the pages, with the keys masked that their texts hold."""
     last = ""
-    while part := source.frame(PAGES, [edition, last, BATCH_SIZE]).to_dicts():
-        yield from part
-        last = part[-1]["url"]
+    while (part := source.frame(PAGES, [edition, last, BATCH_SIZE])).height:
+        yield from guard.check_frame(part, "pages", OTHERS).to_dicts()
+        last = part["url"][-1]
 
 
-def _build_response(writer: WARCWriter, store: PageStore, page: dict[str, Any]) -> Any:
+def _build_response(
+    writer: WARCWriter, store: PageStore, page: dict[str, Any], guard: KeyGuard
+) -> Any:
     content = store.get(page["sha"])
+    guard.check_bytes(content, f"pages, row url {page['url']}, its bytes")
     kept: dict[str, str] = json.loads(page["headers"])
     names = [(name, value) for name, value in sorted(kept.items()) if name != "content-encoding"]
     headers = [(n, str(len(content)) if n == "content-length" else v) for n, v in names]

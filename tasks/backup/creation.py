@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from tasks.backup.keys import check_stored, check_tables
 from tasks.backup.manifest import (
     TABLES,
     Backup,
@@ -29,6 +30,7 @@ from tasks.backup.manifest import (
     is_intact,
 )
 from tasks.backup.targets import UNFINISHED_SUFFIX, BackupWriter, open_writer
+from tasks.secrecy.guard import KeyGuard
 from tasks.signing.keys import Signer
 from tasks.signing.signatures import UNSIGNED
 from tasks.warehouse.contents import SHA
@@ -69,6 +71,7 @@ def create_backup(
     *,
     keep: int | None = None,
     signer: Signer | None = None,
+    guard: KeyGuard | None = None,
     on_wait: Callable[[str], None] | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> MadeBackup:
@@ -77,12 +80,15 @@ def create_backup(
     Args:
         keep: keep only this many of the newest backups in the folder; None: all.
         signer: signs the manifest; None: it says that it is not signed.
+        guard: looks for keys; one that knows those of the environment if None.
         on_wait: called once with the process we wait for, if another one owns the warehouse.
 
     Raises:
         WarehouseError: the warehouse is missing or damaged, or the backup cannot be written.
         BackupError: the folder holds another warehouse's backups, or the file exists.
+        LeakedKey: it would hold a key.
     """
+    guard = guard or KeyGuard()
     where = parse_location(where)
     check_exists(where)
     if to.suffix == ".tar" and keep is not None:
@@ -95,11 +101,12 @@ def create_backup(
             began, identity = utc_now(), read_warehouse_id(connection)
             if not writer.is_tar:
                 _check_same_warehouse(to, identity)
+            check_tables(connection, guard)
             tables = _write_tables(connection, writer.scratch, on_progress)
             named = {store: _find_shas(connection, table) for store, table in NAMED_BY.items()}
             exported = tuple(each.edition for _, each in load_latest_manifests(where))
         parts = {
-            store: _copy_bytes(where.subfolder(store), store, shas, writer, on_progress)
+            store: _copy_bytes(where.subfolder(store), store, shas, writer, guard, on_progress)
             for store, shas in named.items()
         }
         manifest = BackupManifest(
@@ -111,6 +118,7 @@ def create_backup(
             stores={store: part.stored for store, part in parts.items()},
             missing=tuple(chain.from_iterable(part.missing for part in parts.values())),
             exported=exported,
+            keys=guard.n_masked,
             signature=signer.key_id if signer else UNSIGNED,
         )
         writer.finish(manifest, signer)
@@ -171,7 +179,12 @@ class CopiedBytes:
 
 
 def _copy_bytes(
-    folder: Path, store: Store, shas: Sequence[str], writer: BackupWriter, on_progress: OnProgress
+    folder: Path,
+    store: Store,
+    shas: Sequence[str],
+    writer: BackupWriter,
+    guard: KeyGuard,
+    on_progress: OnProgress,
 ) -> CopiedBytes:
     """Copy what the tables name in a store, except what earlier backups contain."""
     found, missing = [], []
@@ -186,6 +199,7 @@ def _copy_bytes(
             missing.append(name)
             continue
         if is_new:
+            check_stored(store, path, name, guard)
             writer.add(name, path)
             n_copied += 1
         found.append(sha)

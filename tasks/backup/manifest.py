@@ -90,6 +90,8 @@ class BackupManifest(Frozen):
     """Pages and files that the tables name but that were missing in the warehouse."""
     exported: tuple[str, ...] = ()
     """Editions that had a Parquet export; restoring exports them again."""
+    keys: NonNegativeInt = 0
+    """The number of texts of others that hold what looks like a key, and stay as they are."""
     signature: str = UNSIGNED
     """The id of the key that signs this manifest, or `none`."""
 

@@ -25,6 +25,7 @@ from tasks.benchmarks.drb2_results import (
     sum_usage,
 )
 from tasks.benchmarks.errors import EditionError
+from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.store import Readable
 
@@ -67,22 +68,25 @@ def export_drb2(source: Readable, edition: str, judge: str, folder: Path) -> Exp
 
     Raises:
         EditionError: the edition is not of this bench, or has not been judged.
+        LeakedKey: a file would hold a key; nothing is written then.
         OSError: the folder cannot be written to.
     """
     _check_layout(source, edition)
-    folder.mkdir(parents=True, exist_ok=True)
+    guard, lines = KeyGuard(), []
     found: dict[tuple[str, int], TableFigures] = {}
     without = []
-    with (folder / LINES).open("w", encoding="utf-8", newline="\n") as file:
-        for line in _make_lines(source, edition, judge):
-            file.write(json.dumps(line.model_dump(), ensure_ascii=False) + "\n")
-            found[line.model, line.idx] = compute_figures(line.result)
-            if isinstance(line.result, FailedResult):
-                without.append(f"{line.model}, idx-{line.idx}: {line.result.error}")
+    for line in _make_lines(source, edition, judge):
+        text = json.dumps(line.model_dump(), ensure_ascii=False) + "\n"
+        lines.append(guard.check(text, f"{LINES}, {line.model}, idx-{line.idx}"))
+        found[line.model, line.idx] = compute_figures(line.result)
+        if isinstance(line.result, FailedResult):
+            without.append(f"{line.model}, idx-{line.idx}: {line.result.error}")
     tasks = _load_tasks(source, edition)
-    for name in TABLES:
-        text = render_table(name, found, tasks)
-        (folder / f"agg_scores_{name}.csv").write_text(text, "utf-8", newline="")
+    files = {f"agg_scores_{name}.csv": render_table(name, found, tasks) for name in TABLES}
+    files[LINES] = "".join(lines)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(guard.check(text, name), "utf-8", newline="")
     return ExportSummary(
         agents=len({agent for agent, _ in found}), reports=len(found), without=tuple(without)
     )

@@ -8,7 +8,9 @@ import os
 import shutil
 from hashlib import file_digest, sha256
 from pathlib import Path
+from typing import cast
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock
@@ -25,9 +27,10 @@ from tasks.sandbox.snapshot import (
     read_rows,
     read_seeds,
 )
+from tasks.secrecy.guard import KeyGuard
 
-VERSION = "1"
-"""Increase it when other pages are left out: other versions' copies are ignored."""
+VERSION = "2"
+"""Increase it when something else is left out or masked: other versions' copies are ignored."""
 PAGES_FILE = "pages.parquet"
 KEPT_COPIES = 4
 """The newest and those before it, which programs that are still running may read."""
@@ -45,6 +48,7 @@ def make_program_archive(
 
     Raises:
         SandboxError: the snapshot or a ban in it cannot be read.
+        LeakedKey: a page holds one of our keys.
         OSError: the folder cannot be written.
     """
     detector = CopyDetector(
@@ -94,6 +98,22 @@ def _read_catalogue(
     return Catalogue(rows, keep_undated=True)
 
 
+def _mask_keys(batch: pa.RecordBatch, guard: KeyGuard) -> pa.RecordBatch:
+    """Mask the keys in others' texts, which in this table are all."""
+    frame = cast(pl.DataFrame, pl.from_arrow(batch))
+    masked = guard.check_frame(frame, "pages", frame.columns)
+    if masked.equals(frame):
+        return batch
+    texts = {
+        name: masked[name].to_list() for name in frame.columns if frame[name].dtype == pl.String
+    }
+    columns = [
+        pa.array(texts[field.name], field.type) if field.name in texts else batch.column(place)
+        for place, field in enumerate(batch.schema)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
 def _write_copy(pages: Path, shown: frozenset[str], folder: Path) -> None:
     """Copy the rows of these pages; the folder appears only when it is complete."""
     fresh = folder.with_name(f".fresh-{folder.name}")
@@ -105,9 +125,10 @@ def _write_copy(pages: Path, shown: frozenset[str], folder: Path) -> None:
         open_file(pages) as source,
         pq.ParquetWriter(target, source.schema_arrow, compression="zstd") as writer,
     ):
+        guard = KeyGuard()
         for batch in source.iter_batches(BATCH_ROWS):
             kept = pa.array([url in shown for url in batch.column("url").to_pylist()], pa.bool_())
-            writer.write_batch(batch.filter(kept))
+            writer.write_batch(_mask_keys(batch.filter(kept), guard))
     _digest_file(folder).write_text(_hash_file(target), "utf-8")
     target.chmod(0o444)
     fresh.replace(folder)

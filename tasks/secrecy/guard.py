@@ -1,12 +1,12 @@
 """Check texts and tables for keys before they leave the house."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import polars as pl
 
 from tasks.secrecy.errors import LeakedKey
-from tasks.secrecy.forms import ANY_FORM, find_forms, name_form
+from tasks.secrecy.forms import ANY_FORM, SUSPECT, find_forms, name_form
 from tasks.secrecy.own_keys import load_own_keys
 from tasks.warehouse.tables import TABLES
 
@@ -34,13 +34,20 @@ KEYS = {model.table: model.key for model in TABLES}
 class KeyGuard:
     """Stops where a key is, and masks the keys in others' texts."""
 
-    def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        """own: texts → the variable whose key each is; those of the environment if None."""
+    def __init__(
+        self, own: Mapping[str, str] | None = None, *, stops_at_forms: bool = True
+    ) -> None:
+        """Args:
+        own: texts → the variable whose key each is; those of the environment if None.
+        stops_at_forms: False: what only looks like a key never stops, whoever has written it.
+        """
         self._own = load_own_keys() if own is None else own
+        self._stops_at_forms = stops_at_forms
         literals = sorted(self._own, key=len, reverse=True)
         self._own_keys = re.compile("|".join(map(re.escape, literals)) or "(?!)")
-        self.pattern = "|".join((*map(_escape, literals), ANY_FORM))
-        """For Rust and RE2: whatever holds a key matches it, and little else."""
+        self._own_bytes = re.compile(self._own_keys.pattern.encode())
+        self.pattern = "|".join((*map(_escape, literals), SUSPECT))
+        """For Rust and RE2: whatever holds a key matches it."""
         self._masked: dict[str, int] = {}
         self._others: set[str] = set()
         """The keys found in others' texts."""
@@ -56,7 +63,7 @@ class KeyGuard:
         Raises:
             LeakedKey: it holds another one; the message names `where`.
         """
-        return self._clean(text, where, is_others=False) if self._is_suspect(text) else text
+        return self._clean(text, where, known=self._others) if self._is_suspect(text) else text
 
     def mask(self, text: str, where: str) -> str:
         """Return another's text with its keys masked.
@@ -66,48 +73,75 @@ class KeyGuard:
         """
         return self._clean(text, where, is_others=True) if self._is_suspect(text) else text
 
-    def check_frame(self, frame: pl.DataFrame, table: str) -> pl.DataFrame:
-        """Return the rows of a table, with the keys masked that others' texts hold.
+    def check_bytes(self, data: bytes, where: str) -> None:
+        """Check bytes, which cannot be masked, for our keys.
+
+        Raises:
+            LeakedKey: they hold one; the message names `where`.
+        """
+        if own := self._own_bytes.search(data):
+            raise self._make_error(where, f"the value of {self._own[own[0].decode()]}")
+
+    def check_frame(
+        self, frame: pl.DataFrame, table: str, others: Collection[str] = ()
+    ) -> pl.DataFrame:
+        """Return the rows of a table, with the keys masked in others' texts.
+
+        others: more columns with others' texts.
 
         Raises:
             LeakedKey: a row holds another one; the message names table, row and field.
         """
-        texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-        for name in sorted(texts, key=lambda name: name not in THIRD_PARTY.get(table, ())):
+        for name in (name for name, kind in frame.schema.items() if kind == pl.String):
             suspect = frame[name].str.contains(self.pattern).fill_null(False)
             if suspect.any():
-                frame = frame.with_columns(self._clean_column(frame, table, name, suspect))
+                frame = frame.with_columns(self._clean_column(frame, table, name, suspect, others))
         return frame
 
-    def check_value(self, row: Mapping[str, object], table: str, name: str) -> str:
+    def check_value(
+        self, row: Mapping[str, object], table: str, name: str, others: Collection[str] = ()
+    ) -> str:
         """Return the text of a row's field, as `check_frame` does."""
         text = str(row[name])
         if not self._is_suspect(text):
             return text
-        is_others = name in THIRD_PARTY.get(table, ())
+        is_others = name in others or name in THIRD_PARTY.get(table, ())
         return self._clean(text, self._name_field(row, table, name), is_others=is_others)
 
     def _clean_column(
-        self, frame: pl.DataFrame, table: str, name: str, suspect: pl.Series
+        self,
+        frame: pl.DataFrame,
+        table: str,
+        name: str,
+        suspect: pl.Series,
+        others: Collection[str],
     ) -> pl.Series:
         values = frame[name].to_list()
         for place in suspect.arg_true():
-            values[place] = self.check_value(frame.row(place, named=True), table, name)
+            values[place] = self.check_value(frame.row(place, named=True), table, name, others)
         return pl.Series(name, values, pl.String)
 
-    def _clean(self, text: str, where: str, *, is_others: bool) -> str:
+    def _clean(
+        self,
+        text: str,
+        where: str,
+        *,
+        is_others: bool = False,
+        known: Collection[str] = (),
+    ) -> str:
+        """Mask the keys of another's text, and those that are known to be in one."""
         if own := self._own_keys.search(text):
             raise self._make_error(where, f"the value of {self._own[own[0]]}")
         parts, end = [], 0
         for start, stop in find_forms(text):
             key = text[start:stop]
-            if is_others:
+            if is_others or not self._stops_at_forms:
                 self._others.add(key)
-            elif key not in self._others:
+            elif key not in known:
                 raise self._make_error(where, f"what looks like a key ({name_form(key)})")
             parts += [text[end:start], MASK]
             end = stop
-        if is_others and parts:
+        if parts and not known:
             self._masked[where] = len(parts) // 2
         return "".join((*parts, text[end:]))
 

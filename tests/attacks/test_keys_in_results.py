@@ -14,7 +14,7 @@ import pytest
 
 from tasks.publishing.downloads import check_tables, write_data_files
 from tasks.secrecy.errors import LeakedKey
-from tasks.secrecy.forms import FORMS
+from tasks.secrecy.forms import FORMS, name_form
 from tasks.secrecy.guard import MASK, KeyGuard
 from tasks.secrecy.own_keys import load_own_keys
 from tasks.signing.keys import KEY_VARIABLE, make_keys
@@ -63,6 +63,8 @@ HARMLESS = (
     "a task-oriented, risk-averse desk-1234567890123456789012345678",
     "https://example.org/sk-hynix-posts-record-profits-in-q3-2025-and-expects-more",
     "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "sk-00000000000000000000000000000000",
+    "sk-DonaudampfschifffahrtsgesellschaftskapitaensWitwe",
     "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
     "an OpenAI key begins with sk-proj-, a Google one with AIza, one of AWS with AKIA",
     "-----BEGIN PRIVATE KEY----- is how a PEM file begins",
@@ -120,6 +122,7 @@ def test_a_key_is_found_however_it_is_escaped(secret: str) -> None:
         json.dumps(secret),
         json.dumps(secret, ensure_ascii=False),
         escaped.replace('"', "&#34;"),
+        escaped.replace('"', "&quot;"),
     )
     for written in ways:
         with pytest.raises(LeakedKey):
@@ -278,7 +281,9 @@ def test_a_quoted_key_is_masked_in_all_files_and_counted(tmp_path: Path) -> None
 
 
 def test_every_form_has_its_example() -> None:
-    """The list of forms covers the providers that the configurations name."""
+    """The list of forms covers the providers that the configurations name, each with a test."""
+    tried = {name_form(example) for example in OTHERS.values()}
+    assert tried | {"minisign"} == set(FORMS)
     configured = {"OpenAI", "Anthropic", "Google", "xAI", "Perplexity", "Jina"}
     assert configured <= set(FORMS)
     assert "DashScope" in " ".join(FORMS)

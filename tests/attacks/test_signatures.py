@@ -299,6 +299,18 @@ def test_a_key_is_never_overwritten(tmp_path: Path) -> None:
     assert not (tmp_path / "b" / SECRET_NAME).exists()
 
 
+def test_a_key_that_appears_meanwhile_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key that another command makes at the same moment is not overwritten."""
+    made = make_keys(tmp_path, None)
+    before = made.secret.read_bytes()
+    monkeypatch.setattr("os.path.lexists", lambda _: False)
+    with pytest.raises(UnusableKey, match="could not be written"):
+        make_keys(tmp_path, None)
+    assert made.secret.read_bytes() == before
+
+
 @pytest.mark.parametrize("password", [None, "", "wrong"])
 def test_an_encrypted_key_needs_its_password(password: str | None, tmp_path: Path) -> None:
     """An encrypted key signs nothing without its password, and no message shows either."""
