@@ -2,3 +2,8 @@
 
 May import everything but the command line. Writes nothing itself: its stages do.
 """
+
+from tasks.processes.dumpable import forbid_dumps
+
+# Commands, served runs and servers all begin here, whoever starts them; their environment has keys.
+forbid_dumps()

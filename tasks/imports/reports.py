@@ -19,6 +19,7 @@ from tasks.documents.reading import check_size, read_document
 from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.imports.answers import find_questions
 from tasks.imports.matching import FileMatch, MatchedFile, MatchedFiles
+from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
 from tasks.warehouse.rows import Agent, Report, content_sha, replace_surrogates
@@ -118,6 +119,7 @@ class _Importer:
         self._names = {name: entry.name for name, entry in load_agents().agents.items()}
         self._file_store = FileStore(files_folder(warehouse.location))
         self._questions = find_questions(warehouse, matched.edition)
+        self._guard = KeyGuard()
 
     def import_file(self, item: MatchedFile) -> FileOutcome:
         """Read a file and write its report."""
@@ -134,6 +136,12 @@ class _Importer:
             document = read_document(item.file.name, content)
         except UnreadableDocument as error:
             return self._make_outcome(item, "unreadable", str(error))
+        read = f"{document.markdown}\n{content.decode('utf-8', 'replace')}"
+        if leaked := self._guard.hide_own(read)[1]:
+            problem = f"it holds the value of {', '.join(leaked)}: take it out, replace that key"
+                f"it holds the value of {', '.join(leaked)}: take it out, and replace that key"
+            )
+            return self._make_outcome(item, "left out", problem)
         report = self._make_report(item, assignment, document)
         files = self._make_files(item, assignment, content, document)
         stored = self._load_files(report)

@@ -1,5 +1,7 @@
 """Messages about jobs that brought no report."""
 
+from collections.abc import Sequence
+
 from tasks.warehouse.jobs import Job
 
 
@@ -23,3 +25,11 @@ def describe_overdue(job: Job) -> str:
 def suggest_ask_again(job: Job) -> str:
     """Say how to request a job again."""
     return f"`evergreen agents jobs {job.job} --ask-again` requests it again"
+
+
+def describe_leak(variables: Sequence[str]) -> str:
+    """Describe a report that holds keys of ours."""
+    return (
+        f"its answer holds the value of {', '.join(variables)}, so it was set aside, with the keys "
+        "taken out. Whoever wrote it could read them: replace them"
+    )

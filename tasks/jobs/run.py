@@ -23,7 +23,12 @@ from tasks.agents.agent import (
 )
 from tasks.agents.kinds import read_answer
 from tasks.configuration.agents import Ask
-from tasks.jobs.messages import describe_lost, describe_overdue, suggest_ask_again
+from tasks.jobs.messages import (
+    describe_leak,
+    describe_lost,
+    describe_overdue,
+    suggest_ask_again,
+)
 from tasks.jobs.rows import (
     build_answer_fields,
     build_empty_report_changes,
@@ -43,6 +48,7 @@ from tasks.models.errors import (
     TransientError,
 )
 from tasks.pending.reports import PendingReport
+from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.jobs import Job, JobState
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
@@ -75,6 +81,8 @@ class JobRunner:
     """The reply if it answers with a question."""
     on_message: Callable[[str], None] = lambda text: None
     """Called after each try that certainly started no job."""
+    guard: KeyGuard = field(default_factory=KeyGuard)
+    """Finds our keys in what comes back."""
     reached: bool = False
     """Whether the agent has answered in this run."""
     in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -258,8 +266,20 @@ class JobRunner:
         return await self._record_status(job, status, polls=polls), None
 
     async def _record_status(self, job: Job, status: JobStatus, **more: Any) -> Job:
-        """Store a job's status."""
-        ended = {"answer": status.raw or "", "finished_at": utc_now()} if status.ended else {}
+        """Store a job's status.
+
+        Raises:
+            NoReport: its answer holds a key of ours.
+        """
+        answer, leaked = self.guard.hide_own(status.raw or "")
+        ended = {"answer": answer, "finished_at": utc_now()} if status.ended else {}
+        if status.ended and leaked:
+            error = describe_leak(leaked)
+            await self._update(
+                job, state="failed", error=error, remote_id=status.remote_id or job.remote_id,
+                remote_word=status.remote_state, polled_at=utc_now(), **ended, **more,
+            )  # fmt: skip
+            raise NoReport(f"{error}; {suggest_ask_again(job)}")
         state = "answered" if status.ended else "overdue" if job.state == "overdue" else "running"
         remote_id = status.remote_id or job.remote_id
         return await self._update(

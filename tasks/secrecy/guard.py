@@ -82,6 +82,11 @@ class KeyGuard:
         if own := self._own_bytes.search(data):
             raise self._make_error(where, f"the value of {self._own[own[0].decode()]}")
 
+    def hide_own(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """Return the text without our keys, and the variables whose keys it held."""
+        named = sorted({self._own[found] for found in self._own_keys.findall(text)})
+        return self._own_keys.sub(MASK, text), tuple(named)
+
     def check_frame(
         self, frame: pl.DataFrame, table: str, others: Collection[str] = ()
     ) -> pl.DataFrame:

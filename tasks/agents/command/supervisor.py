@@ -37,6 +37,7 @@ from tasks.agents.command.capture import (
     write_atomically,
 )
 from tasks.agents.command.program import SANDBOX_TOKEN, ProgramSpec, read_spec, start_program
+from tasks.processes.dumpable import forbid_dumps
 
 ANSWER_FILE = "answer.json"
 """An optional file of the program with its sources, trace and usage (see `report_form.py`)."""
@@ -49,6 +50,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 def main(folder: Path) -> int:
     """Start a process that supervises the program; return 0 once the job is supervised."""
+    forbid_dumps()  # it has the program's keys and the job's token
     spec = read_spec(folder)
     reading, writing = os.pipe()
     if os.fork():  # the parent exits, so that the caller need not wait for the supervisor
