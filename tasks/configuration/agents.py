@@ -164,6 +164,12 @@ class CommandAsk(Ask):
     (`EVERGREEN_ARCHIVE`); `references`: only those that the articles' references link to, which
     `evergreen refresh` fetches for it."""
 
+    def describe_exposure(self) -> str | None:
+        """Say what its program may reach, if that is more than usual."""
+        if self.isolation == "none":
+            return "its program is not isolated: it may read your keys and files"
+        return "its program may reach the whole network" if self.network == "open" else None
+
     @model_validator(mode="after")
     def _check_isolation(self) -> Self:
         if self.isolation == "none" and self.network != "open":

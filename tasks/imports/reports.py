@@ -139,8 +139,6 @@ class _Importer:
         read = f"{document.markdown}\n{content.decode('utf-8', 'replace')}"
         if leaked := self._guard.hide_own(read)[1]:
             problem = f"it holds the value of {', '.join(leaked)}: take it out, replace that key"
-                f"it holds the value of {', '.join(leaked)}: take it out, and replace that key"
-            )
             return self._make_outcome(item, "left out", problem)
         report = self._make_report(item, assignment, document)
         files = self._make_files(item, assignment, content, document)

@@ -11,6 +11,7 @@ from tasks.agents.agent import AgentClient
 from tasks.agents.kinds import AgentFolders, open_agent
 from tasks.configuration.agents import (
     AskEntry,
+    CommandAsk,
     FileDropAsk,
     get_agent_entry,
     load_agents,
@@ -80,7 +81,8 @@ async def open_job_runner(
     """Open an agent, whose runner is then in the run's context; closing waits for requests that
     are being paid for.
 
-    on_message: called after each try that certainly started no job.
+    on_message: called after each try that certainly started no job, and first if the agent's program
+        may reach more than usual.
 
     Raises:
         ConfigurationError, Misconfigured: see `check_agents`.
@@ -91,6 +93,8 @@ async def open_job_runner(
             f"{agent} is being asked about {edition} in this process already: two would buy each "
             "report twice. Wait for that run to end."
         )
+    if isinstance(ask, CommandAsk) and (exposure := ask.describe_exposure()):
+        on_message(f"{agent}: {exposure}.")
     runner = JobRunner(
         agent=agent,
         kind=ask.kind,

@@ -9,6 +9,7 @@ from tasks.configuration.models import MetricEntry
 from tasks.metrics.ratios import mean
 from tasks.publishing.costs import AgentCosts, load_costs
 from tasks.publishing.differences import make_agent_table
+from tasks.publishing.exposure import load_exposure
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.site.charts import draw_profile
 from tasks.site.content import BoardView, FigureCell, ReportLink, SiteTable
@@ -45,6 +46,7 @@ def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages:
     descriptions = dict(material.source.frame(DESCRIPTIONS, [material.edition]).iter_rows())
     failures = _load_by_judges(material, FAILURES)
     decisions = _load_by_judges(material, DECISIONS)
+    exposure = load_exposure(material)
     entry = material.main_metric
     for agent, name in material.agents.items():
         mine = sorted(
@@ -58,6 +60,7 @@ def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages:
             name=name,
             agent=agent,
             description=descriptions.get(agent),
+            exposure=exposure.get(agent),
             main_title=entry.title,
             figures=list(_list_figures(material, agent)),
             chart=_draw_profile(material, views, agent),

@@ -7,6 +7,7 @@ import polars as pl
 from tasks.configuration.models import MetricEntry
 from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.publishing.costs import AgentCosts, load_costs
+from tasks.publishing.exposure import load_exposure
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.board_notes import (
     describe_columns_left_out,
@@ -93,7 +94,7 @@ def _make_entries(
 ) -> tuple[BoardEntry, ...]:
     """Make the agents' entries: the best first, then those that are not ranked, last those without
     a figure."""
-    apart = list_apart(rows, board)
+    apart, exposure = list_apart(rows, board), load_exposure(material)
     figures = {(row["agent"], row["metric"]): row for row in rows.iter_rows(named=True)}
     entries = []
     for agent in sorted({agent for agent, _ in figures}):
@@ -111,6 +112,7 @@ def _make_entries(
                 n_delivered=(counted or {}).get("n_delivered") or 0,
                 reports=format_delivered(counted) if counted else "0",
                 unranked=apart.get(agent),
+                exposure=exposure.get(agent),
                 usd_per_report=paid.usd_per_report if paid else None,
                 judging=paid.judging_each if paid else "not known",
             )

@@ -82,6 +82,8 @@ class BoardEntry:
     """The same, as text: of how many assignments."""
     unranked: str | None
     """Why it is listed apart, without a rank; None if it is ranked."""
+    exposure: str | None
+    """What its program could reach, if more than usual."""
     usd_per_report: float | None
     """Cost of one report; None unless the costs of all are known."""
     judging: str

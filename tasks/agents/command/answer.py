@@ -12,6 +12,12 @@ from tasks.warehouse.rows import ForeignText
 MAX_STDERR_CHARS = 600
 """How much of the end of a program's standard error goes into a message."""
 
+REFUSALS = (
+    "Permission denied", "PermissionError", "EACCES", "Operation not permitted",
+    "No such file or directory", "FileNotFoundError", "ModuleNotFoundError", "No module named",
+)  # fmt: skip
+"""What programs say where the isolation keeps them from something."""
+
 
 class ProgramExit(BaseModel):
     """How a program ended."""
@@ -28,6 +34,8 @@ class ProgramExit(BaseModel):
     peak_memory_mb: float | None = None
     """Peak resident memory of its largest process."""
     memory_mb_allowed: int | None = None
+    isolation: ForeignText | None = None
+    """What held it; None if nothing did."""
 
 
 class ProgramResult(BaseModel):
@@ -110,8 +118,18 @@ def _describe_failure(result: ProgramResult) -> str | None:
         hint = " (often: the machine has no memory left)" if end.signal == "SIGKILL" else ""
         return f"it was ended by {end.signal}{hint}{_quote_stderr(result)}"
     if end.code != 0:
-        return f"it ended with code {end.code}{_quote_stderr(result)}"
+        return f"it ended with code {end.code}{_suggest_reads(result)}{_quote_stderr(result)}"
     return result.problem
+
+
+def _suggest_reads(result: ProgramResult) -> str:
+    """Name the setting that it may lack, if it complains of a file or a connection."""
+    if result.exit.isolation is None or not any(w in result.stderr_tail for w in REFUSALS):
+        return ""
+    return (
+        f" (it is held by {result.exit.isolation}: what it may read and reach is `reads` and "
+        "`network` in its entry of configs/agents.yaml)"
+    )
 
 
 def _quote_stderr(result: ProgramResult) -> str:

@@ -6,6 +6,7 @@ archive if it gets one. It may write into its own folder and its cache. All else
 all the warehouse.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tasks.agents.isolation.plan import (
     describe_missing,
     find_python_paths,
     leave_out,
+    list_prefix,
 )
 from tasks.configuration.agents import CommandAsk
 from tasks.configuration.loading import CONFIGS
@@ -56,8 +58,9 @@ def plan_isolation(agent: str, ask: CommandAsk, program: str, place: JobPlace) -
     code = [str(CODE / name) for name in ("flows", "tasks")] + [str(CONFIGS.absolute())]
     readable = (
         *leave_out([*find_python_paths(), *code], private),
-        *_find_reads(agent, ask, private),
+        *_find_reads(agent, (*ask.reads, *_find_own_files(ask)), private),
         *dict.fromkeys((program, str(Path(program).resolve()))),
+        *leave_out(_find_environment(Path(program)), private),
         *own,
         *((str(archive),) if archive else ()),
     )
@@ -76,12 +79,30 @@ def describe_isolation(plan: IsolationPlan | None) -> str:
     return f"it is held by {plan.describe()}"
 
 
-def _find_reads(agent: str, ask: CommandAsk, private: tuple[Path, ...]) -> list[str]:
-    """Check the paths that the entry names."""
+def _find_own_files(ask: CommandAsk) -> list[str]:
+    """The files, such as a script, that the command itself names by their whole path."""
+    return [part for part in ask.command[1:] if Path(part).is_absolute() and Path(part).is_file()]
+
+
+def _find_environment(program: Path) -> list[str]:
+    """The folders of a virtual environment whose program it is, and of its interpreter."""
+    prefix = program.parent.parent
+    try:
+        lines = (prefix / "pyvenv.cfg").read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+    settings = dict(map(str.strip, line.split("=", 1)) for line in lines if "=" in line)
+    return list_prefix(
+        str(prefix), *([str(Path(home).parent)] if (home := settings.get("home")) else [])
+    )
+
+
+def _find_reads(agent: str, named: Iterable[str], private: tuple[Path, ...]) -> list[str]:
+    """Check the paths that an entry names."""
     found = []
-    for named in ask.reads:
-        path = Path(named).expanduser().absolute()
-        where = f"{agent}: `reads` in {CONFIGURED_IN} names {named}"
+    for name in named:
+        path = Path(name).expanduser().absolute()
+        where = f"{agent}: `reads` or `command` in {CONFIGURED_IN} names {name}"
         if not path.exists():
             raise Misconfigured(f"{where}, which does not exist. Correct or remove it.")
         real = path.resolve()

@@ -37,6 +37,7 @@ from tasks.agents.command.capture import (
     write_atomically,
 )
 from tasks.agents.command.program import SANDBOX_TOKEN, ProgramSpec, read_spec, start_program
+from tasks.agents.isolation.plan import IsolationPlan
 from tasks.processes.dumpable import forbid_dumps
 
 ANSWER_FILE = "answer.json"
@@ -232,6 +233,7 @@ def _describe_exit(
         "seconds_allowed": spec.seconds,
         "peak_memory_mb": round(peak_kb / 1024, 1),
         "memory_mb_allowed": spec.memory_mb,
+        "isolation": IsolationPlan.parse(spec.isolation).describe() if spec.isolation else None,
     }
 
 

@@ -74,9 +74,13 @@ def describe_missing() -> str | None:
 
 def find_python_paths() -> tuple[str, ...]:
     """Return the folders of this interpreter and its packages."""
-    prefixes = dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix))
-    found = [Path(prefix) / name for prefix in prefixes for name in OF_A_PREFIX]
-    return tuple(str(path) for path in found if path.exists())
+    return tuple(list_prefix(sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix))
+
+
+def list_prefix(*prefixes: str) -> list[str]:
+    """Return what belongs to Python in its prefixes."""
+    found = [Path(prefix) / name for prefix in dict.fromkeys(prefixes) for name in OF_A_PREFIX]
+    return [str(path) for path in found if path.exists()]
 
 
 def leave_out(paths: Iterable[str], private: Iterable[Path]) -> tuple[str, ...]:
