@@ -18,6 +18,7 @@ from tasks.judging.preconditions import find_current_price
 from tasks.judging.session import judge_session
 from tasks.pending.extractions import PendingExtraction, find_pending_extractions
 from tasks.planning.estimate import COLUMNS, estimate_cells, estimate_extraction
+from tasks.processes.answers import decode_answer, encode_value
 from tasks.protocols.cell import judge_case
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Status
@@ -47,16 +48,16 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
 
 
 class InThread:
-    """A helper without a process of its own, which takes seconds to start; all is pickled."""
+    """A helper without a process of its own, which takes a second to start."""
 
-    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def run(self, function: Callable[..., Any], *arguments: Any, **_: Any) -> Any:
         work = pickle.dumps((function, arguments))
 
         def helped() -> bytes:
             called, given = pickle.loads(work)
-            return pickle.dumps(called(*given))
+            return encode_value(called, called(*given))
 
-        return pickle.loads(await asyncio.to_thread(helped))
+        return decode_answer(function, await asyncio.to_thread(helped), ())
 
 
 @pytest.fixture(autouse=True)
