@@ -1,11 +1,14 @@
 """Read-only access: the warehouse if it is free, else its latest snapshots, with a notice."""
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import duckdb
 import polars as pl
+import pyarrow as pa
 
 from tasks.warehouse.errors import UpgradableWarehouse, WarehouseBusy, WarehouseError
 from tasks.warehouse.file_lock import lock_warehouse, read_holder
@@ -15,6 +18,20 @@ from tasks.warehouse.schema import check_file, connect, has_schema
 from tasks.warehouse.sql import quote_literal
 
 READING_STATEMENTS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
+BATCH_ROWS = 10_000
+"""Rows that are fetched before their memory is counted."""
+
+
+@dataclass(frozen=True)
+class QueryLimits:
+    """What a query from outside may take."""
+
+    seconds: float = 60
+    memory_gb: float = 2
+
+    @property
+    def memory_bytes(self) -> int:
+        return int(self.memory_gb * 1e9)
 
 
 @dataclass(frozen=True)
@@ -41,10 +58,15 @@ def check_exists(where: LocationLike) -> None:
 
 
 @contextmanager
-def open_for_reading(where: LocationLike) -> Iterator[ReadOnlyWarehouse]:
+def open_for_reading(
+    where: LocationLike, limits: QueryLimits | None = None
+) -> Iterator[ReadOnlyWarehouse]:
     """Open the warehouse for reading, without making any writer wait.
 
     A warehouse of an earlier Evergreen is upgraded first, if it can be.
+
+    Args:
+        limits: how much memory DuckDB may take; with limits it writes no temporary files.
 
     Raises:
         WarehouseError: there is no warehouse, or it is busy and has no snapshot.
@@ -53,10 +75,10 @@ def open_for_reading(where: LocationLike) -> Iterator[ReadOnlyWarehouse]:
     check_exists(where)
     with ExitStack() as stack:
         try:
-            source = stack.enter_context(_open_as_it_is(where))
+            source = stack.enter_context(_open_as_it_is(where, limits))
         except UpgradableWarehouse:
             _upgrade(where)
-            source = stack.enter_context(_open_as_it_is(where))
+            source = stack.enter_context(_open_as_it_is(where, limits))
         yield source
 
 
@@ -68,11 +90,13 @@ def _upgrade(where: DuckDBFile | DuckLake) -> None:
 
 
 @contextmanager
-def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
+def _open_as_it_is(
+    where: DuckDBFile | DuckLake, limits: QueryLimits | None
+) -> Iterator[ReadOnlyWarehouse]:
     """Open the warehouse or, while another process owns it, its snapshots."""
     if isinstance(where, DuckLake):
         with connect_lake(where, read_only=True) as connection:
-            yield _check_and_restrict(connection, where)
+            yield _check_and_restrict(connection, where, limits)
         return
     check_file(where.path)
     try:
@@ -80,13 +104,13 @@ def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
             lock_warehouse(where.path, wait_seconds=0),
             connect(where.path, read_only=True) as connection,
         ):
-            yield _check_and_restrict(connection, where)
+            yield _check_and_restrict(connection, where, limits)
     except WarehouseBusy:
         from tasks.warehouse.snapshot import open_snapshot  # loads every table's model
 
         connection, exported_at = open_snapshot(where)
         with connection:
-            _restrict(connection)
+            _restrict(connection, limits)
             yield ReadOnlyWarehouse(
                 connection,
                 f"{where} is in use by {read_holder(where.path) or 'another process'}; reading its "
@@ -95,19 +119,21 @@ def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
 
 
 def _check_and_restrict(
-    connection: duckdb.DuckDBPyConnection, where: Location
+    connection: duckdb.DuckDBPyConnection, where: Location, limits: QueryLimits | None
 ) -> ReadOnlyWarehouse:
     if not has_schema(connection, where):
         raise WarehouseError(f"{where} is empty. Import or collect an edition first.")
-    _restrict(connection, where.data if isinstance(where, DuckLake) else None)
+    _restrict(connection, limits, where.data if isinstance(where, DuckLake) else None)
     return ReadOnlyWarehouse(connection, None)
 
 
-def run_query(path: LocationLike, sql: str) -> tuple[pl.DataFrame, str | None]:
+def run_query(
+    path: LocationLike, sql: str, limits: QueryLimits = QueryLimits()
+) -> tuple[pl.DataFrame, str | None]:
     """Run one SELECT; return its result, and the notice if snapshots were read.
 
     Raises:
-        WarehouseError: not a single reading statement, or DuckDB refuses it.
+        WarehouseError: not a single reading statement, DuckDB refuses it, or it exceeds a limit.
     """
     try:
         statements = duckdb.extract_statements(sql)
@@ -117,15 +143,65 @@ def run_query(path: LocationLike, sql: str) -> tuple[pl.DataFrame, str | None]:
         raise WarehouseError(
             "`evergreen sql` reads only: one SELECT (or DESCRIBE, SHOW, EXPLAIN) at a time."
         )
-    with open_for_reading(path) as source:
+    with open_for_reading(path, limits) as source:
         try:
-            return source.frame(sql), source.notice
+            return _fetch_within(source.connection, sql, limits), source.notice
+        except duckdb.OutOfMemoryException as error:
+            raise _make_memory_error(limits) from error
         except duckdb.Error as error:
             raise WarehouseError(f"The query failed: {error}") from error
 
 
-def _restrict(connection: duckdb.DuckDBPyConnection, rows: str | None = None) -> None:
+def _fetch_within(
+    connection: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits
+) -> pl.DataFrame:
+    """Fetch a query's result in a thread of its own, so that Ctrl-C and the limit interrupt it."""
+    with ThreadPoolExecutor(1) as pool:
+        fetching = pool.submit(_fetch, connection, sql, limits)
+        try:
+            return fetching.result(limits.seconds)
+        except TimeoutError:
+            raise WarehouseError(
+                f"The query did not end within {limits.seconds:g} seconds. Ask for less, or give "
+                "it more with --seconds."
+            ) from None
+        finally:
+            _interrupt(connection, fetching)
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> pl.DataFrame:
+    batches, n_bytes = [], 0
+    with connection.sql(sql).to_arrow_reader(BATCH_ROWS) as reader:
+        for batch in reader:
+            batches.append(batch)
+            n_bytes += batch.nbytes  # DuckDB does not count what it has handed over
+            if n_bytes > limits.memory_bytes:
+                raise _make_memory_error(limits)
+        frame = pl.from_arrow(pa.Table.from_batches(batches, reader.schema))
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _interrupt(connection: duckdb.DuckDBPyConnection, fetching: Future[pl.DataFrame]) -> None:
+    while not fetching.done():  # again, as a query that has not begun ignores it
+        connection.interrupt()
+        wait_for([fetching], timeout=0.1)
+
+
+def _make_memory_error(limits: QueryLimits) -> WarehouseError:
+    return WarehouseError(
+        f"The query needs more than {limits.memory_gb:g} GB of memory. Ask for less, or give it "
+        "more with --memory."
+    )
+
+
+def _restrict(
+    connection: duckdb.DuckDBPyConnection, limits: QueryLimits | None, rows: str | None = None
+) -> None:
     """Keep queries from files other than the lake's `rows`, the network and the settings."""
+    if limits:
+        connection.execute(f"SET memory_limit = '{limits.memory_bytes}B'")
+        connection.execute("SET temp_directory = ''")
     if rows:
         connection.execute(f"SET allowed_directories = [{quote_literal(rows)}]")
     connection.execute("SET enable_external_access = false")
