@@ -1,10 +1,12 @@
 """Read-only access: the warehouse if it is free, else its latest snapshots, with a notice."""
 
+import resource
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -20,6 +22,8 @@ from tasks.warehouse.sql import quote_literal
 READING_STATEMENTS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
 BATCH_ROWS = 10_000
 """Rows that are fetched before their memory is counted."""
+SPARE_BYTES = 256 << 20
+"""What the process may take beside DuckDB's own count: for threads, and the rows it hands over."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def run_query(
     with open_for_reading(path, limits) as source:
         try:
             return _fetch_within(source.connection, sql, limits), source.notice
-        except duckdb.OutOfMemoryException as error:
+        except (duckdb.OutOfMemoryException, MemoryError) as error:
             raise _make_memory_error(limits) from error
         except duckdb.Error as error:
             raise WarehouseError(f"The query failed: {error}") from error
@@ -171,15 +175,36 @@ def _fetch_within(
 
 def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> pl.DataFrame:
     batches, n_bytes = [], 0
-    with connection.sql(sql).to_arrow_reader(BATCH_ROWS) as reader:
+    with (
+        _bound_memory(limits.memory_bytes + SPARE_BYTES),
+        connection.sql(sql).to_arrow_reader(BATCH_ROWS) as reader,
+    ):
         for batch in reader:
             batches.append(batch)
             n_bytes += batch.nbytes  # DuckDB does not count what it has handed over
             if n_bytes > limits.memory_bytes:
                 raise _make_memory_error(limits)
-        frame = pl.from_arrow(pa.Table.from_batches(batches, reader.schema))
+        schema = reader.schema
+    frame = pl.from_arrow(pa.Table.from_batches(batches, schema))
     assert isinstance(frame, pl.DataFrame)
     return frame
+
+
+@contextmanager
+def _bound_memory(n_bytes: int) -> Iterator[None]:
+    """Let this process take at most so much more memory: DuckDB does not count long texts."""
+    import pyarrow.dataset  # noqa: F401  # DuckDB loads it, and at the limit nothing can be loaded
+
+    used = int(Path("/proc/self/statm").read_text("ascii").split()[5]) * resource.getpagesize()
+    before, most = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = used + n_bytes
+    if before != resource.RLIM_INFINITY:
+        allowed = min(allowed, before)
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, most))
 
 
 def _interrupt(connection: duckdb.DuckDBPyConnection, fetching: Future[pl.DataFrame]) -> None:
