@@ -10,18 +10,26 @@ from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.reader import run_query
+from tasks.warehouse.reader import QueryLimits, run_query
 
 
 def sql(
     select: Annotated[
         str, typer.Argument(help="One SELECT (or DESCRIBE, SHOW, EXPLAIN); - reads it from stdin.")
     ],
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, help="How long the query may take.")
+    ] = QueryLimits.seconds,
+    memory: Annotated[
+        float, typer.Option("--memory", min=0.1, metavar="GB", help="How much memory it may take.")
+    ] = QueryLimits.memory_gb,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Run a read-only SQL query on the warehouse; while a flow runs, on its last export."""
-    frame, notice = run_query(warehouse, sys.stdin.read() if select == "-" else select)
+    frame, notice = run_query(
+        warehouse, sys.stdin.read() if select == "-" else select, QueryLimits(seconds, memory)
+    )
     if notice:
         print_message(notice, style="yellow")
     print_frame(frame, form)

@@ -81,8 +81,8 @@ async def open_job_runner(
     """Open an agent, whose runner is then in the run's context; closing waits for requests that
     are being paid for.
 
-    on_message: called after each try that certainly started no job, and first if the agent's program
-        may reach more than usual.
+    on_message: called after each try that certainly started no job, and first if the agent's
+        program may reach more than usual.
 
     Raises:
         ConfigurationError, Misconfigured: see `check_agents`.

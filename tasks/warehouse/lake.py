@@ -37,11 +37,16 @@ SCHEMA_LOCK = "pg_advisory_lock(hashtextextended('evergreen makes the schema ' |
 
 
 def connect_lake(
-    lake: DuckLake, *, read_only: bool = False, folders: Sequence[Path] = ()
+    lake: DuckLake,
+    *,
+    read_only: bool = False,
+    folders: Sequence[Path] = (),
+    memory_bytes: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Connect to the lake; an empty database becomes a lake.
 
     folders: the only ones, beside the lake's rows, in which its SQL may read and write.
+    memory_bytes: as in `restrict`.
 
     Raises:
         WarehouseError: the catalog does not answer, or is not a lake's.
@@ -71,7 +76,7 @@ def connect_lake(
             f"{lake}: the lake cannot be opened ({first_line(error)}). Check the "
             "address, that its user may write, and that `files` is the folder it was made with."
         ) from error
-    restrict(connection, [*folders, lake.data])
+    restrict(connection, [*folders, lake.data], memory_bytes)
     return use_lake(connection)
 
 

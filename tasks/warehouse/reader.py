@@ -1,11 +1,16 @@
 """Read-only access: the warehouse if it is free, else its latest snapshots, with a notice."""
 
+import resource
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import duckdb
 import polars as pl
+import pyarrow as pa
 
 from tasks.warehouse.errors import UpgradableWarehouse, WarehouseBusy, WarehouseError
 from tasks.warehouse.file_lock import lock_warehouse, read_holder
@@ -15,6 +20,22 @@ from tasks.warehouse.schema import check_file, connect, has_schema
 from tasks.warehouse.sql import restrict
 
 READING_STATEMENTS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
+BATCH_ROWS = 10_000
+"""Rows that are fetched before their memory is counted."""
+SPARE_BYTES = 256 << 20
+"""What the process may take beside DuckDB's own count: for threads, and the rows it hands over."""
+
+
+@dataclass(frozen=True)
+class QueryLimits:
+    """What a query from outside may take."""
+
+    seconds: float = 60
+    memory_gb: float = 2
+
+    @property
+    def memory_bytes(self) -> int:
+        return int(self.memory_gb * 1e9)
 
 
 @dataclass(frozen=True)
@@ -41,10 +62,15 @@ def check_exists(where: LocationLike) -> None:
 
 
 @contextmanager
-def open_for_reading(where: LocationLike) -> Iterator[ReadOnlyWarehouse]:
+def open_for_reading(
+    where: LocationLike, limits: QueryLimits | None = None
+) -> Iterator[ReadOnlyWarehouse]:
     """Open the warehouse for reading, without making any writer wait.
 
     A warehouse of an earlier Evergreen is upgraded first, if it can be.
+
+    Args:
+        limits: how much memory DuckDB may take; with limits it writes no temporary files.
 
     Raises:
         WarehouseError: there is no warehouse, or it is busy and has no snapshot.
@@ -53,10 +79,10 @@ def open_for_reading(where: LocationLike) -> Iterator[ReadOnlyWarehouse]:
     check_exists(where)
     with ExitStack() as stack:
         try:
-            source = stack.enter_context(_open_as_it_is(where))
+            source = stack.enter_context(_open_as_it_is(where, limits))
         except UpgradableWarehouse:
             _upgrade(where)
-            source = stack.enter_context(_open_as_it_is(where))
+            source = stack.enter_context(_open_as_it_is(where, limits))
         yield source
 
 
@@ -68,17 +94,20 @@ def _upgrade(where: DuckDBFile | DuckLake) -> None:
 
 
 @contextmanager
-def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
+def _open_as_it_is(
+    where: DuckDBFile | DuckLake, limits: QueryLimits | None
+) -> Iterator[ReadOnlyWarehouse]:
     """Open the warehouse or, while another process owns it, its snapshots."""
+    memory_bytes = limits.memory_bytes if limits else None
     if isinstance(where, DuckLake):
-        with connect_lake(where, read_only=True) as connection:
+        with connect_lake(where, read_only=True, memory_bytes=memory_bytes) as connection:
             yield _check(connection, where)
         return
     check_file(where.path)
     try:
         with (
             lock_warehouse(where.path, wait_seconds=0),
-            connect(where.path, read_only=True) as connection,
+            connect(where.path, read_only=True, memory_bytes=memory_bytes) as connection,
         ):
             yield _check(connection, where)
     except WarehouseBusy:
@@ -86,7 +115,7 @@ def _open_as_it_is(where: DuckDBFile | DuckLake) -> Iterator[ReadOnlyWarehouse]:
 
         connection, exported_at = open_snapshot(where)
         with connection:
-            restrict(connection)
+            restrict(connection, memory_bytes=memory_bytes)
             yield ReadOnlyWarehouse(
                 connection,
                 f"{where} is in use by {read_holder(where.path) or 'another process'}; reading its "
@@ -100,11 +129,13 @@ def _check(connection: duckdb.DuckDBPyConnection, where: Location) -> ReadOnlyWa
     return ReadOnlyWarehouse(connection, None)
 
 
-def run_query(path: LocationLike, sql: str) -> tuple[pl.DataFrame, str | None]:
+def run_query(
+    path: LocationLike, sql: str, limits: QueryLimits = QueryLimits()
+) -> tuple[pl.DataFrame, str | None]:
     """Run one SELECT; return its result, and the notice if snapshots were read.
 
     Raises:
-        WarehouseError: not a single reading statement, or DuckDB refuses it.
+        WarehouseError: not a single reading statement, DuckDB refuses it, or it exceeds a limit.
     """
     try:
         statements = duckdb.extract_statements(sql)
@@ -114,8 +145,74 @@ def run_query(path: LocationLike, sql: str) -> tuple[pl.DataFrame, str | None]:
         raise WarehouseError(
             "`evergreen sql` reads only: one SELECT (or DESCRIBE, SHOW, EXPLAIN) at a time."
         )
-    with open_for_reading(path) as source:
+    with open_for_reading(path, limits) as source:
         try:
-            return source.frame(sql), source.notice
+            return _fetch_within(source.connection, sql, limits), source.notice
+        except (duckdb.OutOfMemoryException, MemoryError) as error:
+            raise _make_memory_error(limits) from error
         except duckdb.Error as error:
             raise WarehouseError(f"The query failed: {error}") from error
+
+
+def _fetch_within(
+    connection: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits
+) -> pl.DataFrame:
+    """Fetch a query's result in a thread of its own, so that Ctrl-C and the limit interrupt it."""
+    with ThreadPoolExecutor(1) as pool:
+        fetching = pool.submit(_fetch, connection, sql, limits)
+        try:
+            return fetching.result(limits.seconds)
+        except TimeoutError:
+            raise WarehouseError(
+                f"The query did not end within {limits.seconds:g} seconds. Ask for less, or give "
+                "it more with --seconds."
+            ) from None
+        finally:
+            _interrupt(connection, fetching)
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> pl.DataFrame:
+    batches, n_bytes = [], 0
+    with (
+        _bound_memory(limits.memory_bytes + SPARE_BYTES),
+        connection.sql(sql).to_arrow_reader(BATCH_ROWS) as reader,
+    ):
+        for batch in reader:
+            batches.append(batch)
+            n_bytes += batch.nbytes  # DuckDB does not count what it has handed over
+            if n_bytes > limits.memory_bytes:
+                raise _make_memory_error(limits)
+        schema = reader.schema
+    frame = pl.from_arrow(pa.Table.from_batches(batches, schema))
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+@contextmanager
+def _bound_memory(n_bytes: int) -> Iterator[None]:
+    """Let this process take at most so much more memory: DuckDB does not count long texts."""
+    import pyarrow.dataset  # noqa: F401  # DuckDB loads it, and at the limit nothing can be loaded
+
+    used = int(Path("/proc/self/statm").read_text("ascii").split()[5]) * resource.getpagesize()
+    before, most = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = used + n_bytes
+    if before != resource.RLIM_INFINITY:
+        allowed = min(allowed, before)
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, most))
+
+
+def _interrupt(connection: duckdb.DuckDBPyConnection, fetching: Future[pl.DataFrame]) -> None:
+    while not fetching.done():  # again, as a query that has not begun ignores it
+        connection.interrupt()
+        wait_for([fetching], timeout=0.1)
+
+
+def _make_memory_error(limits: QueryLimits) -> WarehouseError:
+    return WarehouseError(
+        f"The query needs more than {limits.memory_gb:g} GB of memory. Ask for less, or give it "
+        "more with --memory."
+    )

@@ -81,11 +81,16 @@ def check_file(path: Path) -> None:
 
 
 def connect(
-    path: Path, *, read_only: bool = False, folders: Sequence[Path] = ()
+    path: Path,
+    *,
+    read_only: bool = False,
+    folders: Sequence[Path] = (),
+    memory_bytes: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB file, without looking at its schema.
 
-    folders: the only ones, beside the file, in which its SQL may read and write.
+    folders: the only ones, beside the file, in which its SQL may read and write. memory_bytes: as
+    in `restrict`.
 
     Raises:
         DamagedWarehouse, NewerWarehouse, UnwritableWarehouse: the message names the file and what
@@ -100,7 +105,7 @@ def connect(
         raise _translate_error(path, error) from error
     except duckdb.Error as error:
         raise DamagedWarehouse(_damage_message(path, first_line(error))) from error
-    restrict(connection, folders)
+    restrict(connection, folders, memory_bytes)
     return connection
 
 

@@ -6,9 +6,19 @@ from pathlib import Path
 import duckdb
 
 
-def restrict(connection: duckdb.DuckDBPyConnection, places: Iterable[Path | str] = ()) -> None:
+def restrict(
+    connection: duckdb.DuckDBPyConnection,
+    places: Iterable[Path | str] = (),
+    memory_bytes: int | None = None,
+) -> None:
     """Keep all SQL from the network, extensions, Python's variables, the settings, and files that
-    are neither the database's own nor in these places: folders, or prefixes of an object store."""
+    are neither the database's own nor in these places: folders, or prefixes of an object store.
+
+    memory_bytes: how much memory DuckDB may take; with it, it writes no temporary files.
+    """
+    if memory_bytes is not None:
+        connection.execute(f"SET memory_limit = '{memory_bytes}B'")
+        connection.execute("SET temp_directory = ''")
     listed = [quote_literal(str(p if isinstance(p, str) else p.resolve())) for p in places]
     connection.execute(f"SET allowed_directories = [{', '.join(listed)}]")
     connection.execute("SET enable_external_access = false")

@@ -91,10 +91,8 @@ def _find_environment(program: Path) -> list[str]:
         lines = (prefix / "pyvenv.cfg").read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return []
-    settings = dict(map(str.strip, line.split("=", 1)) for line in lines if "=" in line)
-    return list_prefix(
-        str(prefix), *([str(Path(home).parent)] if (home := settings.get("home")) else [])
-    )
+    homes = [line.partition("=")[2].strip() for line in lines if line.startswith("home")]
+    return list_prefix(str(prefix), *(str(Path(home).parent) for home in homes))
 
 
 def _find_reads(agent: str, named: Iterable[str], private: tuple[Path, ...]) -> list[str]:

@@ -35,6 +35,7 @@ def entries(*values: float | None) -> list[BoardEntry]:
             "1 of 1",
             None,
             None,
+            None,
             "free",
         )
         for n, v in enumerate(values)

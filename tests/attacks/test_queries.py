@@ -1,0 +1,95 @@
+"""Whoever sends a query to `evergreen sql`."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from flows.cli.main import main
+from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.reader import QueryLimits, run_query
+from tasks.warehouse.store import open_warehouse
+
+ENDLESS = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE a.range * b.range = 7"
+LIMITS = QueryLimits(seconds=0.3, memory_gb=0.1)
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("queries") / "w.duckdb"
+    with open_warehouse(path):
+        pass
+    return path
+
+
+@pytest.mark.parametrize(
+    "query",
+    [ENDLESS, "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT sum(n) FROM t"],
+    ids=["join", "recursion"],
+)
+def test_an_endless_query_ends(warehouse: Path, query: str) -> None:
+    """A query ends at its time limit, and the warehouse is free again."""
+    began = time.monotonic()
+    with pytest.raises(WarehouseError, match=r"did not end within 0.3 seconds.*--seconds"):
+        run_query(warehouse, query, QueryLimits(seconds=0.3))
+    assert time.monotonic() - began < 2
+    assert run_query(warehouse, "SELECT 1 AS n")[0]["n"].to_list() == [1]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT md5(range::VARCHAR) AS m FROM range(2000000) ORDER BY m",
+        "SELECT list(range) FROM range(100000000)",
+        "SELECT repeat('x', 900000000)",
+        "SELECT repeat('x', 40000000) FROM range(2000)",
+        "SELECT range FROM range(30000000)",
+    ],
+    ids=["sorting", "one value", "one text", "many texts", "many rows"],
+)
+def test_a_query_takes_no_more_memory(warehouse: Path, query: str) -> None:
+    """A query fails at its memory limit, whether it computes much or returns much."""
+    with pytest.raises(WarehouseError, match=r"more than 0.1 GB of memory.*--memory"):
+        run_query(warehouse, query, QueryLimits(seconds=30, memory_gb=0.1))
+    assert sorted(path.name for path in warehouse.parent.iterdir()) == ["w.duckdb", "w.duckdb.lock"]
+
+
+def test_a_query_changes_no_limit(warehouse: Path) -> None:
+    """A query cannot raise its limits, nor read or write a file."""
+    for query in (
+        "SET memory_limit = '9GB'",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "COPY (SELECT 1) TO 'x.csv'",
+        "ATTACH 'x.duckdb'",
+        "SELECT 1; SET memory_limit = '9GB'",
+    ):
+        with pytest.raises(WarehouseError):
+            run_query(warehouse, query, LIMITS)
+    used = "SELECT current_setting('memory_limit') AS m, current_setting('temp_directory') AS t"
+    assert run_query(warehouse, used, LIMITS)[0].row(0) == ("95.3 MiB", "")
+
+
+def test_a_query_is_limited_unless_somebody_says_otherwise(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The command limits every query, to what its options say."""
+    asked = ["evergreen", "sql", ENDLESS, "--seconds", "0.2", "--warehouse", str(warehouse)]
+    monkeypatch.setattr(sys, "argv", asked)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert "within 0.2 seconds" in capfd.readouterr().err
+    assert QueryLimits() == QueryLimits(seconds=60, memory_gb=2)
+
+
+def test_a_query_can_be_interrupted(warehouse: Path) -> None:
+    """Ctrl-C ends a query at once."""
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_query(warehouse, ENDLESS, QueryLimits(seconds=30))
+    assert time.monotonic() - began < 2
