@@ -225,7 +225,7 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
         with backup.read(name) as file:
             found = digest_file(file)
         if found.sha256 != part.sha256:
-            raise _make_changed_error(backup, name)
+            raise make_changed_error(backup, name)
         done += found.bytes
         on_progress("verified", done, manifest.bytes)
     for store in manifest.stores:
@@ -233,7 +233,7 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
             name = format_stored_name(store, sha)
             with backup.read(name) as file:
                 if digest_stored(store, file) != sha:
-                    raise _make_changed_error(backup, name)
+                    raise make_changed_error(backup, name)
                 done += file.tell()
             on_progress("verified", done, manifest.bytes)
 
@@ -297,7 +297,8 @@ def _make_not_found_error(where: Path, why: str) -> BackupError:
     )
 
 
-def _make_changed_error(backup: Backup, name: str) -> BackupError:
+def make_changed_error(backup: Backup, name: str) -> BackupError:
+    """Return the error that a file is not what it was when the backup was made."""
     return BackupError(
         f"{backup.path_of(name)} was changed after the backup was made. Use another backup; the "
         "warehouse is unchanged."

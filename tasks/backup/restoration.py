@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from tasks.backup.manifest import (
     BackupManifest,
     OnProgress,
     Store,
+    digest_file,
     explain_errors,
     format_stored_name,
     is_intact,
+    make_changed_error,
     read_shas,
     verify,
 )
@@ -188,16 +191,20 @@ def _copy_bytes(backup: Backup, where: Location, on_progress: OnProgress) -> dic
             name = format_stored_name(store, sha)
             target = where.subfolder(store) / name.removeprefix(f"{store}/")
             if not is_intact(store, sha, target):
-                _copy(backup, name, target)
+                _copy(backup, name, target, partial(is_intact, store, sha))
                 copied[store] += 1
     return copied
 
 
-def _copy(backup: Backup, name: str, target: Path) -> None:
+def _copy(backup: Backup, name: str, target: Path, is_unchanged: Callable[[Path], bool]) -> None:
+    """Copy a file, and check the copy: the backup may have changed since it was verified."""
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = target.with_name(f".{target.name}{RESTORING_SUFFIX}")
     with backup.read(name) as source, fresh.open("wb") as file:
         shutil.copyfileobj(source, file)
+    if not is_unchanged(fresh):
+        fresh.unlink()
+        raise make_changed_error(backup, name)
     fresh.replace(target)
 
 
@@ -208,10 +215,16 @@ def _insert_rows(connection: Any, backup: Backup, work: Path, on_progress: OnPro
     for n, name in enumerate(names):
         on_progress("tables", n, len(names))
         file = work / f"{name}.parquet"
-        _copy(backup, f"{TABLES}/{name}.parquet", file)
+        sha = backup.manifest.tables[name].sha256
+        _copy(backup, f"{TABLES}/{name}.parquet", file, partial(_has_sha, sha))
         path = quote_literal(str(file))
         connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM read_parquet({path})")
         file.unlink()
+
+
+def _has_sha(sha: str, path: Path) -> bool:
+    with path.open("rb") as file:
+        return digest_file(file).sha256 == sha
 
 
 def _move_aside(path: Path) -> Path | None:
