@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tasks.backup import restoration
 from tasks.backup.creation import create_backup
 from tasks.backup.manifest import MANIFEST, SIGNATURE, BackupError, open_backup
 from tasks.backup.restoration import restore_backup
 from tasks.backup.signature import describe_unchecked_signature
+from tasks.publishing.freshness import _read_judges
 from tasks.signing.errors import BadSignature, UnusableKey
 from tasks.signing.keys import (
     KEY_VARIABLE,
@@ -31,6 +33,7 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.attacks.keys import ROOT, copied_by_the_image
+from tests.tasks.backed_up import keep_page
 
 pytestmark = pytest.mark.file_only
 PAGES = {"index.html": "<p>63.1 %</p>", "reports/a.html": "<p>A report.</p>"}
@@ -230,6 +233,44 @@ def test_a_changed_backup_is_not_restored(
     manifest.write_text(manifest.read_text("utf-8").replace("w.duckdb", "x.duckdb"), "utf-8")
     with pytest.raises(BadSignature, match="was changed"):
         restore(place, tmp_path / "n.db", key)
+
+
+@pytest.mark.parametrize("part", ["table", "page"])
+def test_what_changes_after_it_was_verified_is_not_restored(
+    part: str,
+    warehouse: Path,
+    tmp_path: Path,
+    signer: Signer,
+    key: PublicKey,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A backup that changes between its verification and its restoration is not restored."""
+    with open_warehouse(warehouse) as store:
+        keep_page(store, "https://x.org/", b"A page.")
+    place = create_backup(warehouse, tmp_path / "b", signer=signer).place
+    [page] = (tmp_path / "b" / "pages").rglob("*.gz")
+    changed = place / "tables" / "editions.parquet" if part == "table" else page
+    monkeypatch.setattr(
+        restoration, "verify", lambda *_: changed.write_bytes(changed.read_bytes()[:-9])
+    )
+    with pytest.raises(BackupError, match="was changed"):
+        restore(place, tmp_path / "new" / "w.duckdb", key)
+    assert not (tmp_path / "new" / "w.duckdb").exists()
+
+
+def test_a_site_is_signed_once_there_is_a_key(
+    tmp_path: Path, signer: Signer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A monthly run with a key does not leave an unsigned site as it is."""
+    site = tmp_path / "site"
+    judges = []
+    for by in (None, signer):
+        with SiteFolder(site, by) as folder:
+            folder.finish({"edition": "e", "judges": ["j"]})
+        for named in ("", str(tmp_path / "ours" / SECRET_NAME)):
+            monkeypatch.setenv(KEY_VARIABLE, named)
+            judges.append(_read_judges(site, "e"))
+    assert judges == [["j"], [], ["j"], ["j"]]
 
 
 def test_a_backup_says_whether_it_is_signed(
