@@ -135,8 +135,9 @@ class Backup:
         """
         if self._tar:
             member = self._members.get(name)
-            # A link of an archive names another member, which need not be listed.
-            found = self._tar.extractfile(member) if member and member.isfile() else None
+            # A link names another member, which need not be listed; holes make a file of any size.
+            plain = member is not None and member.isfile() and not member.issparse()
+            found = self._tar.extractfile(member) if member and plain else None
             if found is None:
                 raise BackupError(f"{self.path_of(name)} is missing. Take another backup.")
             return found  # type: ignore[return-value]

@@ -47,7 +47,9 @@ def read(content: bytes) -> ParsedDocument:
         attributes = {"src": name, "alt": image.alt_text or ""}
         return [mammoth.html.element("img", attributes)] if name else []
 
-    page = mammoth.convert_to_html(BytesIO(content), convert_image=show, style_map=_STYLES).value
+    page = mammoth.convert_to_html(
+        BytesIO(content), convert_image=show, style_map=_STYLES, external_file_access=False
+    ).value
     return ParsedDocument(
         markdown=html.to_markdown(f"<body>{page}</body>", collector),
         media_type=MEDIA_TYPE,

@@ -127,11 +127,18 @@ def test_a_surplus_member_is_refused(original: Path, tmp_path: Path, kind: str) 
     refused(to, r"is not listed in manifest\.json")
 
 
-@pytest.mark.parametrize("name", ["tables/facts.parquet", "manifest.json"])
-def test_a_link_in_the_place_of_a_member_is_refused(
-    original: Path, tmp_path: Path, name: str
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("manifest.json", tarfile.SYMTYPE),
+        ("tables/facts.parquet", tarfile.LNKTYPE),
+        ("tables/facts.parquet", tarfile.GNUTYPE_SPARSE),
+    ],
+)
+def test_only_plain_members_are_read(
+    original: Path, tmp_path: Path, name: str, kind: bytes
 ) -> None:
-    """A restore follows no link inside an archive."""
+    """A restore follows no link inside an archive, and fills no disk from a file with holes."""
     to = tmp_path / "in" / "backup.tar"
     to.parent.mkdir()
     with tarfile.open(original / "backup.tar") as before, tarfile.open(to, "w") as after:
@@ -140,7 +147,7 @@ def test_a_link_in_the_place_of_a_member_is_refused(
             if member.name == name:
                 member.name = "moved"
                 link = tarfile.TarInfo(name)
-                link.type, link.linkname = tarfile.SYMTYPE, "moved"
+                link.type, link.linkname = kind, "moved"
                 after.addfile(link)
             after.addfile(member, content)
     refused(to, f"{name} of .* is missing")

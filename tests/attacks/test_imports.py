@@ -6,10 +6,13 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml.ns import qn
 
 from tasks.annotation.table import read_table
 from tasks.benchmarks.answer_files import read_answers
@@ -20,6 +23,7 @@ from tasks.benchmarks.layout import Layout
 from tasks.configuration.agents import FileDropAsk
 from tasks.configuration.rubrics import load_rubric
 from tasks.configuration.web import ReadingBounds
+from tasks.documents.reading import read_by_kind
 from tasks.errors import ExpectedError
 from tasks.files import opening
 from tasks.files.opening import open_file
@@ -33,6 +37,7 @@ from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.rows import Assignment, Edition, Report
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.documents.builders import picture, word
 
 SECRET = "root:x:0:0:root"
 
@@ -254,6 +259,26 @@ def test_the_key_of_an_import_reads_nothing_elsewhere(inbox: Path, secret: Path)
     before = hash_files(inbox)
     secret.write_text("changed")
     assert hash_files(inbox) == before
+
+
+@pytest.mark.parametrize("form", ["{0}", "file://{0}"])
+def test_a_report_shows_no_picture_of_this_machine(tmp_path: Path, form: str) -> None:
+    """A Word report that names a picture on this machine does not get it."""
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(picture())
+    address = form.format(secret)
+
+    def link(document: Any) -> None:
+        document.add_paragraph("A report.")
+        document.add_picture(BytesIO(picture(size=(3, 3))))
+        [blip] = document.element.iter(qn("a:blip"))
+        del blip.attrib[qn("r:embed")]
+        rel = document.part.rels.get_or_add_ext_rel(RELATIONSHIP_TYPE.IMAGE, address)
+        blip.set(qn("r:link"), rel)
+
+    found = read_by_kind("docx", word(link))
+    assert found.markdown.strip().startswith("A report.")
+    assert found.pictures == ()
 
 
 @pytest.mark.parametrize("link", ["prompt", "folder"])
