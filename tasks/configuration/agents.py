@@ -155,6 +155,9 @@ class CommandAsk(Ask):
     """`sandbox`: our search server alone (EVERGREEN_SANDBOX). `open`: everything; boards say so."""
     isolation: Literal["sandbox", "none"] = "sandbox"
     """`none`: it may do all that you may, read your keys and files too; boards say so."""
+    image: str | None = None
+    """The image that the program runs in, where Docker or Podman runs containers; its `command` is
+    a path there."""
     shared_cache: bool = False
     """Whether all its jobs share one EVERGREEN_CACHE; otherwise each has its own."""
     memory_mb: PositiveInt = 4096
@@ -176,6 +179,11 @@ class CommandAsk(Ask):
             raise ValueError(
                 "expected `network: open` beside `isolation: none`: nothing keeps such a program "
                 "from the network."
+            )
+        if self.image and (self.reads or self.network == "sandbox" or self.isolation == "none"):
+            raise ValueError(
+                "expected neither `reads` nor `network: sandbox` nor `isolation: none` beside "
+                "`image`: a container has its own files, and no way to our sandbox."
             )
         if "EVERGREEN_SANDBOX" in self.environment:
             raise ValueError(

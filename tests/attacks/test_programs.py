@@ -19,6 +19,8 @@ import pytest
 
 from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
+from tasks.agents.command.container import build_run
+from tasks.agents.command.isolation import JobPlace
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
@@ -322,3 +324,36 @@ def test_a_report_file_that_holds_a_key_of_ours_is_left_out(
         done = import_reports(warehouse, matched, accept_guesses=True)
         assert [outcome.outcome for outcome in done.outcomes] == ["left out"]
         assert "holds the value of OPENAI_API_KEY" in done.outcomes[0].remarks[0]
+
+
+def test_an_image_needs_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program with an image runs in a container or not at all."""
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+    monkeypatch.setattr("tasks.agents.command.container.ENGINES", ("docker",))
+    ask = CommandAsk.model_validate({"kind": "command", "command": ["/agent"], "image": "a:1.0"})
+    with pytest.raises(Misconfigured, match=r"sets `image`, but (docker|neither)"):
+        run(CommandClient("a", ask, AgentFolders(tmp_path / "work", None)))
+
+
+def test_a_container_gets_no_more_than_a_program_here(tmp_path: Path) -> None:
+    """A container has no network unless it is named, no capabilities, its own folders alone, and
+    no key on its command line."""
+    ask = CommandAsk.model_validate(
+        {"kind": "command", "command": ["/agent"], "image": "a:1.0", "environment": ["ITS_KEY"]}
+    )
+    place = JobPlace(tmp_path / "j", tmp_path / "j" / "cache", tmp_path / "archive", ())
+    command = build_run("/usr/bin/docker", ask, place, "c", {"HOME": "/h", "PATH": "/ours"})
+    said = " ".join(command)
+    for held in ("--network none", "--read-only", "--cap-drop ALL", "no-new-privileges"):
+        assert held in said
+    mounted = [command[n + 1] for n, part in enumerate(command) if part == "--volume"]
+    assert mounted == [
+        f"{tmp_path}/j/program:{tmp_path}/j/program", f"{tmp_path}/j/cache:{tmp_path}/j/cache",
+        f"{tmp_path}/j/assignment.json:{tmp_path}/j/assignment.json:ro",
+        f"{tmp_path}/archive:{tmp_path}/archive:ro",
+    ]  # fmt: skip
+    assert "--env ITS_KEY --workdir" in said
+    assert "/ours" not in said
+    for more in ({"network": "sandbox"}, {"isolation": "none", "network": "open"}):
+        with pytest.raises(ValueError, match="beside `image`"):
+            CommandAsk.model_validate(ask.model_dump() | more)

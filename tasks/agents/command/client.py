@@ -30,6 +30,7 @@ from filelock import FileLock, Timeout
 from tasks.agents.agent import Gone, JobRequest, JobStatus
 from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult
 from tasks.agents.command.capture import write_atomically
+from tasks.agents.command.container import build_run, find_engine
 from tasks.agents.command.isolation import JobPlace, describe_isolation, plan_isolation
 from tasks.agents.command.program import ROOT, SANDBOX_TOKEN, ProgramSpec, write_spec
 from tasks.agents.command.supervisor import kill_leftovers
@@ -89,7 +90,8 @@ class CommandClient:
         if self._ask.archive:
             self._find_archive()
             findings.append("it will read the archived pages that no assignment bans")
-        findings.append(describe_isolation(self._plan_isolation(self._jobs, command)))
+        plan = self._plan_isolation(self._jobs, command)
+        findings.append(describe_isolation(plan, self._ask.image))
         limits = f"{self._ask.limits.deadline_minutes:g} minutes and {self._ask.memory_mb} MB"
         return "; ".join([*findings, f"it gets {limits}. It was not run."])
 
@@ -130,7 +132,10 @@ class CommandClient:
         return (self._jobs / safe_file_name(job)).absolute()
 
     def _resolve_command(self) -> tuple[str, ...]:
-        """Return the program's path and its arguments; relative paths start here."""
+        """Return the path of the program, or of the engine that runs its image, and its arguments;
+        relative paths start here."""
+        if self._ask.image:
+            return find_engine(self._agent), *self._ask.command
         program, *arguments = (part.replace("{python}", sys.executable)
                                for part in self._ask.command)  # fmt: skip
         # Links are not resolved: an interpreter finds its environment by the link's path.
@@ -174,16 +179,18 @@ class CommandClient:
         return (self._folders.work / ".cache" / self._jobs.name).absolute()
 
     def _plan_isolation(self, folder: Path, command: tuple[str, ...]) -> IsolationPlan | None:
-        """Plan a job's isolation; None if its entry wants none. folder: the job's."""
-        if self._ask.isolation == "none":
+        """Plan a job's isolation; None if its entry wants none, or an image. folder: the job's."""
+        if self._ask.isolation == "none" or self._ask.image:
             return None
-        place = JobPlace(
+        return plan_isolation(self._agent, self._ask, command[0], self._find_place(folder))
+
+    def _find_place(self, folder: Path) -> JobPlace:
+        return JobPlace(
             folder=folder,
             cache=self._find_cache(folder),
             archive=self._find_archive() if self._ask.archive else None,
             private=self._folders.private,
         )
-        return plan_isolation(self._agent, self._ask, command[0], place)
 
     def _write_folder(self, folder: Path, request: JobRequest, command: tuple[str, ...]) -> None:
         """Write the job's folder, readable only by this user. Writing it again changes nothing."""
@@ -207,6 +214,10 @@ class CommandClient:
         }
         if self._ask.archive:
             environment["EVERGREEN_ARCHIVE"] = str(self._find_archive())
+        container = f"evergreen-{sha256(str(folder).encode()).hexdigest()[:24]}"
+        if self._ask.image:
+            place = self._find_place(folder)
+            command = build_run(command[0], self._ask, place, container, environment)
         spec = ProgramSpec(
             command=command,
             environment=environment,
@@ -217,6 +228,7 @@ class CommandClient:
             grace_seconds=self._grace_seconds,
             isolation=plan.render() if plan else "",
             sandbox=request.sandbox.url if request.sandbox else None,
+            container=container if self._ask.image else None,
         )
         write_spec(folder, spec)
 

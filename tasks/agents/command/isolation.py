@@ -72,8 +72,10 @@ def plan_isolation(agent: str, ask: CommandAsk, program: str, place: JobPlace) -
     )
 
 
-def describe_isolation(plan: IsolationPlan | None) -> str:
+def describe_isolation(plan: IsolationPlan | None, image: str | None) -> str:
     """Name what holds a program, for people."""
+    if image:
+        return f"it is held by a container of {image}"
     if plan is None:
         return "nothing holds it: it may do all that you may, and read your keys and files"
     return f"it is held by {plan.describe()}"

@@ -41,6 +41,14 @@ class ProgramSpec:
     """The rendered IsolationPlan; empty: none."""
     sandbox: str | None
     """The URL of our sandbox server, if the program may reach it."""
+    container: str | None
+    """The name of its container, which the command's engine runs; None: it runs on this machine."""
+
+    def describe_isolation(self) -> str | None:
+        """Name what holds the program, for people; None if nothing does."""
+        if self.container:
+            return "a container"
+        return IsolationPlan.parse(self.isolation).describe() if self.isolation else None
 
 
 def write_spec(folder: Path, spec: ProgramSpec) -> None:
@@ -90,7 +98,9 @@ def start_program(folder: Path, spec: ProgramSpec, token: str | None) -> subproc
 
 def _build_command(spec: ProgramSpec, status: int, channel: int) -> list[str]:
     """Return the launcher's command line. status, channel: its file descriptors."""
-    limits = {"AS": spec.memory_mb * 2**20, "CORE": 0, "FSIZE": MAX_FILE_BYTES}
+    limits = {"CORE": 0, "FSIZE": MAX_FILE_BYTES}
+    if spec.container is None:  # the engine keeps the container's memory
+        limits["AS"] = spec.memory_mb * 2**20
     launcher = [
         sys.executable, "-m", "tasks.agents.isolation.launcher", spec.isolation,
         json.dumps(limits), str(status), str(channel), "--", *spec.command,

@@ -36,8 +36,8 @@ from tasks.agents.command.capture import (
     select_secrets,
     write_atomically,
 )
+from tasks.agents.command.container import remove_container
 from tasks.agents.command.program import SANDBOX_TOKEN, ProgramSpec, read_spec, start_program
-from tasks.agents.isolation.plan import IsolationPlan
 from tasks.processes.dumpable import forbid_dumps
 
 ANSWER_FILE = "answer.json"
@@ -70,7 +70,7 @@ def main(folder: Path) -> int:
 
 
 def kill_leftovers(folder: Path) -> None:
-    """Kill the processes of a job whose supervisor was killed.
+    """Kill the processes, or remove the container, of a job whose supervisor was killed.
 
     They are recognised by their environment, since their process ids may have been reused.
     """
@@ -79,6 +79,9 @@ def kill_leftovers(folder: Path) -> None:
         with suppress(psutil.Error):
             if process.environ().get("EVERGREEN_ASSIGNMENT") == ours:
                 process.kill()
+    spec = read_spec(folder)
+    if spec.container:
+        remove_container(spec.command[0], spec.container)
 
 
 class _Supervision:
@@ -111,6 +114,8 @@ class _Supervision:
             else:
                 reason = self._watch(process, (stdout, stderr), began + self._spec.seconds)
                 code = process.returncode
+            if self._spec.container:
+                remove_container(self._spec.command[0], self._spec.container)
             stdout.finish()
             stderr.finish()
         program_exit = _describe_exit(
@@ -233,7 +238,7 @@ def _describe_exit(
         "seconds_allowed": spec.seconds,
         "peak_memory_mb": round(peak_kb / 1024, 1),
         "memory_mb_allowed": spec.memory_mb,
-        "isolation": IsolationPlan.parse(spec.isolation).describe() if spec.isolation else None,
+        "isolation": spec.describe_isolation(),
     }
 
 
