@@ -20,10 +20,11 @@ from tasks.warehouse.audit import (
     notes_folder,
     set_activity,
 )
-from tasks.warehouse.errors import WarehouseBusy, WarehouseError
-from tasks.warehouse.location import LocationLike, parse_location
+from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.location import DuckDBFile, LocationLike, parse_location
 from tasks.warehouse.parameters import format_parameters
 from tasks.warehouse.reader import check_exists
+from tasks.warehouse.schema import check_file
 from tasks.warehouse.sql import quote_literal
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
@@ -126,19 +127,22 @@ def _note_beginning(activity: Activity, on_warning: Callable[[str], None]) -> No
 
 
 def _exists(activity: Activity) -> bool:
+    """Whether there is a warehouse: nothing is made beside a file that cannot be one."""
     try:
         check_exists(activity.where)
+        if isinstance(activity.where, DuckDBFile):
+            check_file(activity.where.path)
     except WarehouseError:
         return False
     return True
 
 
 def _keep(activity: Activity, entry: AuditEntry) -> None:
-    """Write the row; while another process owns the file, leave a note of it."""
+    """Write the row; if the warehouse cannot be written now, leave a note of it."""
     try:
         with open_warehouse(activity.where, wait_seconds=0) as store:
             store.write(Change(AuditEntry, [entry]))
-    except WarehouseBusy:
+    except WarehouseError:
         leave_note(activity.where, entry)
         activity.is_noted = True
 

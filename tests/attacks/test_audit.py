@@ -19,7 +19,7 @@ from flows.cli.lazy_commands import GroupEntry
 from flows.cli.recorded import RecordedAtOnce, RecordedCommand
 from tasks.warehouse import store as stores
 from tasks.warehouse.audit import AuditEntry, leave_note, notes_folder
-from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.errors import UnwritableWarehouse
 from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.recording import make_activity, record_activity
@@ -203,21 +203,47 @@ def test_a_busy_warehouse_loses_no_row(evergreen: Evergreen, warehouse: Path) ->
     assert not [*notes_folder(parse_location(warehouse)).iterdir()]
 
 
-def test_a_command_that_did_its_work_does_not_fail_for_the_audit(
-    evergreen: Evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A row that cannot be completed is a warning: what is done stays done."""
-    taken = stores.Warehouse.write
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row can be completed: the disk is full."""
+    write = stores.Warehouse.write
 
     def refuse(self: stores.Warehouse, *changes: Change) -> None:
         if any(isinstance(row, AuditEntry) and row.ended_at for c in changes for row in c.rows):
-            raise WarehouseError("no space left")
-        taken(self, *changes)
+            raise UnwritableWarehouse("no space left")
+        write(self, *changes)
 
     monkeypatch.setattr(stores.Warehouse, "write", refuse)
+
+
+@pytest.mark.usefixtures("full")
+def test_a_row_that_cannot_be_completed_waits(evergreen: Evergreen, warehouse: Path) -> None:
+    """What ends while the warehouse cannot be written is completed when it can."""
+    assert evergreen(*ADD_COST, "--warehouse", warehouse)[0] == 0
+    assert [row.outcome for row in audit(warehouse)] == ["begun"]
+    with open_warehouse(warehouse):
+        pass
+    assert [row.outcome for row in audit(warehouse)] == ["ok"]
+
+
+@pytest.mark.usefixtures("full")
+def test_a_command_that_did_its_work_does_not_fail_for_the_audit(
+    evergreen: Evergreen, warehouse: Path
+) -> None:
+    """A row that cannot be completed at all is a warning: what is done stays done."""
+    notes_folder(parse_location(warehouse)).parent.touch()  # no folder can be made there
     code, _, remarks = evergreen(*ADD_COST, "--warehouse", warehouse)
     assert code == 0
-    assert "could not be completed (no space left)" in remarks
+    assert "the audit could not be completed" in remarks
+
+
+def test_nothing_is_made_beside_what_is_no_warehouse(evergreen: Evergreen, tmp_path: Path) -> None:
+    """A command that is given another file, or none, leaves nothing beside it."""
+    other = tmp_path / "letter.txt"
+    other.write_text("Dear all, this is no warehouse.")
+    for path in (other, tmp_path / "none.duckdb"):
+        assert evergreen("compact", "--warehouse", path)[0] == 1
+    assert [*tmp_path.iterdir()] == [other]
 
 
 def test_a_complete_row_stays(warehouse: Path) -> None:
