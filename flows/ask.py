@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from functools import partial
 
 from prefect import flow, tags
@@ -25,6 +25,7 @@ from tasks.jobs.searches import collect_searches
 from tasks.jobs.sessions import check_agents, load_ask_entry, open_job_runner
 from tasks.pending.reports import PendingReport, check_askable, find_pending_reports
 from tasks.planning.parameters import AskableAgent, Count, Usd
+from tasks.processes.pool import HELPERS
 from tasks.reports import get_report
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current
@@ -63,6 +64,7 @@ async def ask(
         await hold_warehouse(warehouse, f"reports of {edition}") as store,
         open_budget(store, budget_usd) as budget,
         tags(f"edition:{edition}"),
+        closing(HELPERS),
     ):
         began = utc_now()
         agents = list(dict.fromkeys(agents))  # ask an agent that is named twice only once

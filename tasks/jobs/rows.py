@@ -5,7 +5,6 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from tasks.agents.agent import ConversationMessage, JobAnswer, JobRequest
-from tasks.agents.citations.markdown import render_report
 from tasks.agents.kinds import read_answer
 from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import Ask, load_agents
@@ -126,11 +125,11 @@ def _make_agent(edition: str, agent: str) -> Agent:
 
 
 def build_report_changes(
-    item: PendingReport, job: Job, answer: JobAnswer, citations: Any
+    item: PendingReport, job: Job, answer: JobAnswer, text: str
 ) -> list[Change]:
-    """Build the rows of the report, its search trace if there is one, and the agent if new."""
+    """Build the rows of the report with this text, its search trace if there is one, and the agent
+    if new."""
     key = {"edition": item.edition, "agent": item.agent, "assignment": item.assignment}
-    text = render_report(answer, kind=item.kind, citations=citations)
     asks = is_clarification(item.kind, answer)
     report = Report(
         **key,

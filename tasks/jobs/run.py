@@ -29,6 +29,7 @@ from tasks.jobs.messages import (
     describe_overdue,
     suggest_ask_again,
 )
+from tasks.jobs.rendering import render_text
 from tasks.jobs.rows import (
     build_answer_fields,
     build_empty_report_changes,
@@ -293,15 +294,18 @@ class JobRunner:
             answer = read_answer(job.kind, job.answer or "")
         except UnreadableJobAnswer as error:
             await money.settle(None)
-            await self._update(job, error=f"the answer cannot be read: {error}"[:ERROR_CHARS])
-            raise NoReport(
-                f"its answer is kept (table jobs) but cannot be read: {error}; "
-                f"{suggest_ask_again(job)}"
-            ) from None
+            raise await self._keep_unread(job, error) from None
         await money.settle(compute_cost(answer, self.ask)[0])
         if answer.outcome == "failed" or not answer.text.strip():
             await self._fail(job, answer)
         return answer
+
+    async def _keep_unread(self, job: Job, error: UnreadableJobAnswer) -> NoReport:
+        """Store why an answer cannot be read, and return what to raise."""
+        await self._update(job, error=f"the answer cannot be read: {error}"[:ERROR_CHARS])
+        return NoReport(
+            f"its answer is kept (table jobs) but cannot be read: {error}; {suggest_ask_again(job)}"
+        )
 
     async def _fail(self, job: Job, answer: JobAnswer) -> NoReturn:
         """Store a job that ended without a report. If the agent itself ended it so, the report is
@@ -319,11 +323,15 @@ class JobRunner:
 
     async def _finish(self, item: PendingReport, job: Job, answer: JobAnswer) -> None:
         """Write the report and its job's final row in one transaction."""
+        try:
+            text = await render_text(answer, item.kind, self.ask.citations)
+        except UnreadableJobAnswer as error:
+            raise await self._keep_unread(job, error) from None
         done = job.model_copy(
             update={"state": "done", "error": None, **build_answer_fields(answer, self.ask)}
         )
         await self.warehouse.write_async(
-            Change(Job, [done]), *build_report_changes(item, done, answer, self.ask.citations)
+            Change(Job, [done]), *build_report_changes(item, done, answer, text)
         )
 
     async def _update(self, job: Job, **changes: Any) -> Job:

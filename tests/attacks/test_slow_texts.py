@@ -1,15 +1,19 @@
 """An agent whose report is made to take long to read"""
 
 import asyncio
+import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
 from tasks.claims import ExtractionFailed, extract_statements
 from tasks.diagnostics import MeasuringFailed, diagnose_agent
+from tasks.jobs.rendering import SHORT_CHARS, render_text
 from tasks.judging.cases import CaseLoader
 from tasks.judging.session import judge_session
 from tasks.pending.diagnostics import find_pending_diagnostics
@@ -173,3 +177,35 @@ def test_every_limit_is_a_minute_or_a_few() -> None:
     """The longest that a text of an agent keeps a helper busy is a minute, a cell five."""
     assert TEXT_SECONDS <= 60
     assert CELL_SECONDS <= 300
+
+
+def test_a_slow_answer_holds_up_no_other_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer whose citations take too long to read is unreadable; other jobs go on meanwhile."""
+    monkeypatch.setattr("tasks.jobs.rendering.TEXT_SECONDS", 2 * SECONDS)
+    slow = JobAnswer(outcome="report", text=SLOW)
+
+    async def look(seen: list[float]) -> None:
+        while True:
+            seen.append(time.monotonic())
+            await asyncio.sleep(0.01)
+
+    async def ask() -> list[float]:
+        seen: list[float] = []
+        looking = asyncio.create_task(look(seen))
+        with pytest.raises(UnreadableJobAnswer, match=r"its citations took more than 0.8 seconds"):
+            await render_text(slow, "research", None)
+        looking.cancel()
+        return seen
+
+    seen = asyncio.run(ask())
+    HELPERS.close()
+    assert max(later - before for before, later in pairwise(seen)) < SECONDS
+
+
+def test_a_short_answer_is_read_at_once() -> None:
+    """No answer that is read where other jobs wait is long enough to hold them up."""
+    for unit in ("- a\n", "|-|-|\n", "[1] a. ", "## References\n[1] http://a.b/c\n"):
+        text = (unit * SHORT_CHARS)[:SHORT_CHARS]
+        begun = time.process_time()
+        asyncio.run(render_text(JobAnswer(outcome="report", text=text), "research", None))
+        assert time.process_time() - begun < 0.5
