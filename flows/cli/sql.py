@@ -1,12 +1,13 @@
 """`evergreen sql`: run your own queries, also while a flow runs."""
 
+import os
 import sys
 from typing import Annotated
 
 import typer
 
 from flows.cli.options import FormatOption, WarehouseOption
-from flows.display.console import print_message
+from flows.display.console import print_always, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -27,9 +28,15 @@ def sql(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Run a read-only SQL query on the warehouse; while a flow runs, on its last export."""
-    frame, notice = run_query(
-        warehouse, sys.stdin.read() if select == "-" else select, QueryLimits(seconds, memory)
-    )
+    query = sys.stdin.read() if select == "-" else select
+    frame, notice = run_query(warehouse, query, QueryLimits(seconds, memory), _end_process)
     if notice:
         print_message(notice, style="yellow")
     print_frame(frame, form)
+
+
+def _end_process() -> None:
+    """End at once: nothing else ends a query that does not listen, and it holds nothing open for
+    writing."""
+    print_always("error: The query did not end in time, so its process ends.", style="red")
+    os._exit(1)

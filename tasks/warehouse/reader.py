@@ -2,7 +2,8 @@
 
 import resource
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, contextmanager
@@ -23,6 +24,8 @@ from tasks.warehouse.sql import restrict
 READING_STATEMENTS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
 BATCH_ROWS = 10_000
 """Rows that are fetched before their memory is counted."""
+STUCK_SECONDS = 1.0
+"""How long an interrupted query may take to end."""
 SPARE_BYTES = 256 << 20
 """What the process may take beside DuckDB's own count: for threads, and the rows it hands over."""
 
@@ -131,9 +134,15 @@ def _check(connection: duckdb.DuckDBPyConnection, where: Location) -> ReadOnlyWa
 
 
 def run_query(
-    path: LocationLike, sql: str, limits: QueryLimits = QueryLimits()
+    path: LocationLike,
+    sql: str,
+    limits: QueryLimits = QueryLimits(),
+    on_stuck: Callable[[], None] = lambda: None,
 ) -> tuple[pl.DataFrame, str | None]:
     """Run one SELECT; return its result, and the notice if snapshots were read.
+
+    Args:
+        on_stuck: called if the query is to end, but computes a single value and does not listen.
 
     Raises:
         WarehouseError: not a single reading statement, DuckDB refuses it, or it exceeds a limit.
@@ -148,7 +157,7 @@ def run_query(
         )
     with open_for_reading(path, limits) as source:
         try:
-            return _fetch_within(source.connection, sql, limits), source.notice
+            return _fetch_within(source.connection, sql, limits, on_stuck), source.notice
         except (duckdb.OutOfMemoryException, MemoryError) as error:
             raise _make_memory_error(limits) from error
         except duckdb.Error as error:
@@ -156,7 +165,10 @@ def run_query(
 
 
 def _fetch_within(
-    connection: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    limits: QueryLimits,
+    on_stuck: Callable[[], None],
 ) -> pl.DataFrame:
     """Fetch a query's result in a thread of its own, so that Ctrl-C and the limit interrupt it."""
     with ThreadPoolExecutor(1) as pool:
@@ -169,7 +181,7 @@ def _fetch_within(
                 "it more with --seconds."
             ) from None
         finally:
-            _interrupt(connection, fetching)
+            _interrupt(connection, fetching, on_stuck)
 
 
 def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> pl.DataFrame:
@@ -209,10 +221,17 @@ def _bound_memory(n_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (before, most))
 
 
-def _interrupt(connection: duckdb.DuckDBPyConnection, fetching: Future[pl.DataFrame]) -> None:
+def _interrupt(
+    connection: duckdb.DuckDBPyConnection,
+    fetching: Future[pl.DataFrame],
+    on_stuck: Callable[[], None],
+) -> None:
+    began = time.monotonic()
     while not fetching.done():  # again, as a query that has not begun ignores it
         connection.interrupt()
         wait_for([fetching], timeout=0.1)
+        if not fetching.done() and time.monotonic() - began > STUCK_SECONDS:
+            on_stuck()
 
 
 def _make_memory_error(limits: QueryLimits) -> WarehouseError:

@@ -69,8 +69,9 @@ def test_a_query_changes_no_limit(warehouse: Path) -> None:
     ):
         with pytest.raises(WarehouseError):
             run_query(warehouse, query, LIMITS)
-    used = "SELECT current_setting('memory_limit') AS m, current_setting('temp_directory') AS t"
-    assert run_query(warehouse, used, LIMITS)[0].row(0) == ("95.3 MiB", "")
+    settings = ("memory_limit", "temp_directory", "lock_configuration")
+    used = f"SELECT {', '.join(f'current_setting({name!r}) AS {name}' for name in settings)}"
+    assert run_query(warehouse, used, LIMITS)[0].row(0) == ("95.3 MiB", "", True)
 
 
 def test_a_query_is_limited_unless_somebody_says_otherwise(
@@ -84,6 +85,22 @@ def test_a_query_is_limited_unless_somebody_says_otherwise(
     assert ended.value.code == 1
     assert "within 0.2 seconds" in capfd.readouterr().err
     assert QueryLimits() == QueryLimits(seconds=60, memory_gb=2)
+
+
+def test_a_query_that_does_not_listen_ends_with_its_process(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A query that computes one endless value ends, too: with its process."""
+    stubborn = "SELECT levenshtein(repeat('ab', 6000), repeat('ba', 6000)) FROM range(1)"
+    ended: list[int] = []
+    monkeypatch.setattr("tasks.warehouse.reader.STUCK_SECONDS", 0.1)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    asked = ["evergreen", "sql", stubborn, "--seconds", "0.1", "--warehouse", str(warehouse)]
+    monkeypatch.setattr(sys, "argv", asked)
+    with pytest.raises(SystemExit):
+        main()
+    assert ended[0] == 1
+    assert "its process ends" in capfd.readouterr().err
 
 
 def test_a_query_can_be_interrupted(warehouse: Path) -> None:
