@@ -31,7 +31,7 @@ test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLake
 	  tests/tasks/analysis/test_explanation.py tests/tasks/costs/test_runs.py $(PYTEST)
 
 prose: $(VENV)/dev ## Test what people read: links, the README's and the documentation's examples
-	$(BIN)/python -m pytest -m prose -n 2 --dist loadfile tests/test_links.py tests/test_catalogue.py tests/test_protocols_page.py \
+	$(BIN)/python -m pytest -m prose -n 2 --dist loadfile tests/test_links.py tests/test_catalogue.py tests/test_protocols_page.py tests/test_security_page.py \
 	  tests/flows/test_readme_examples.py tests/flows/test_operators_page.py \
 	  tests/flows/cli/test_options.py tests/long/flows/cli/test_sandbox.py $(PYTEST)
 

@@ -31,7 +31,7 @@ def _section(path: Path) -> Iterator[str]:
     yield f"\n### {_first_line(module)}\n\n| Promise | Test |\n|---|---|"
     place = path.relative_to(FOLDER.parents[1]).as_posix()
     for test in tests:
-        yield f"| {_first_line(test)} | [{test.name}]({place}#L{test.lineno}) |"
+        yield f"| {_first_line(test)} | [`{test.name}`]({place}) |"
 
 
 def _first_line(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
