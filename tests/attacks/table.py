@@ -1,4 +1,4 @@
-"""The table of promises in SECURITY.md, made from the tests in this folder.
+"""The table of promises in SECURITY.md, made from the attacks here and in tests/long.
 
 `python -m tests.attacks.table` writes it anew.
 """
@@ -7,14 +7,16 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
-PAGE = FOLDER.parents[1] / "SECURITY.md"
+ROOT = Path(__file__).parents[2]
+FOLDERS = (ROOT / "tests" / "attacks", ROOT / "tests" / "long" / "attacks")
+PAGE = ROOT / "SECURITY.md"
 BEGIN, END = "<!-- promises -->\n", "<!-- end of the promises -->\n"
 
 
 def render_table() -> str:
     """A section for each file of attacks: its promises, and the test of each."""
-    return "\n".join(line for path in sorted(FOLDER.glob("test_*.py")) for line in _section(path))
+    paths = [path for folder in FOLDERS for path in sorted(folder.glob("test_*.py"))]
+    return "\n".join(line for path in paths for line in _section(path))
 
 
 def _section(path: Path) -> Iterator[str]:
@@ -29,7 +31,7 @@ def _section(path: Path) -> Iterator[str]:
     if not tests:
         return
     yield f"\n### {_first_line(module)}\n\n| Promise | Test |\n|---|---|"
-    place = path.relative_to(FOLDER.parents[1]).as_posix()
+    place = path.relative_to(ROOT).as_posix()
     for test in tests:
         yield f"| {_first_line(test)} | [`{test.name}`]({place}) |"
 
