@@ -4,7 +4,7 @@ import os
 import pwd
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -24,8 +24,7 @@ from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.location import DuckDBFile, LocationLike, parse_location
 from tasks.warehouse.parameters import format_parameters
 from tasks.warehouse.reader import check_exists
-from tasks.warehouse.schema import check_file
-from tasks.warehouse.sql import quote_literal
+from tasks.warehouse.schema import check_file, connect
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 
@@ -103,14 +102,16 @@ def end_activity(
 def copy_audit(replaced: Path, to: duckdb.DuckDBPyConnection) -> None:
     """Copy the audit of a file into the one that is to replace it; one that is damaged or older
     than audits has none to copy."""
-    with suppress(duckdb.Error):
-        to.execute(f"ATTACH {quote_literal(str(replaced))} AS replaced (READ_ONLY)")
-        try:
-            ids = "SELECT audit_id FROM replaced.audit"
-            to.execute(f"DELETE FROM audit WHERE audit_id IN ({ids})")
-            to.execute("INSERT INTO audit BY NAME FROM replaced.audit")
-        finally:
-            to.execute("DETACH replaced")
+    names = ", ".join(AuditEntry.model_fields)
+    try:
+        with connect(replaced, read_only=True) as source:
+            rows = source.execute(f"SELECT {names} FROM {AuditEntry.table}").fetchall()
+    except (duckdb.Error, WarehouseError):
+        return
+    if rows:
+        values = ", ".join("?" for _ in AuditEntry.model_fields)
+        to.executemany("DELETE FROM audit WHERE audit_id = ?", [(row[0],) for row in rows])
+        to.executemany(f"INSERT INTO audit ({names}) VALUES ({values})", rows)
 
 
 def _note_beginning(activity: Activity, on_warning: Callable[[str], None]) -> None:

@@ -21,6 +21,7 @@ from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
 from tasks.agents.command.container import build_run
 from tasks.agents.command.isolation import JobPlace
+from tasks.agents.command.program import SANDBOX_TOKEN
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
@@ -236,7 +237,7 @@ def test_the_sandbox_network_is_the_sandbox(tried: Found, sandbox: str) -> None:
     assert Told.asked_by == {"Bearer token of a"}
     assert found["sandbox"] == found["sandbox with headers"] == f"did: b'Bearer [hidden] {host}'"
     assert did(found, "udp", "listen", "fast open", "raw") == {}
-    assert "EVERGREEN_SANDBOX_TOKEN" not in found["environment"]
+    assert SANDBOX_TOKEN not in found["environment"]
 
 
 def test_the_open_network_is_open(tried: Found) -> None:

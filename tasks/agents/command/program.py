@@ -14,7 +14,7 @@ from tasks.agents.isolation.relay import ConnectAnswerer, SandboxRelay
 
 ROOT = Path(__file__).resolve().parents[3]
 """The folder of `tasks`, where supervisor and launcher start."""
-SANDBOX_TOKEN = "EVERGREEN_SANDBOX_TOKEN"
+SANDBOX_TOKEN = "JOB_TOKEN"
 """The variable by which the supervisor gets the job's token for the sandbox server."""
 MAX_FILE_BYTES = 4 * 1024**3
 """The largest file that a program may write."""
