@@ -37,10 +37,9 @@ READING = {
     "agents", "agents check", "agreement", "analyse", "audit", "backup verify", "breakdown",
     "calls", "compare", "compare-extraction", "differences", "doctor", "edition diff",
     "edition list", "edition show", "edition verify", "estimate", "explain", "export drb2",
-    "judges", "judges check", "keys new", "keys verify", "leaderboard", "pages counts", "pages export", "pages references",
-    "pages show", "pages walls", "protocols", "sandbox", "sandbox-token", "schema",
-    "serve", "sql", "status",
-    "tokens", "ui",
+    "judges", "judges check", "keys new", "keys verify", "leaderboard", "pages counts",
+    "pages export", "pages references", "pages show", "pages walls", "protocols", "sandbox",
+    "sandbox-token", "schema", "serve", "sql", "status", "tokens", "ui",
 }  # fmt: skip
 """Commands that change nothing; `serve` has runs, which are recorded themselves."""
 AT_ONCE = {"backup", "compact", "publish", "restore"}
