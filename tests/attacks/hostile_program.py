@@ -220,9 +220,11 @@ def network() -> None:
     attempt("pair", lambda: str(socket.socketpair()))
     attempt("listen", listen)
     attempt("fast open", fast_open)
+    attempt("connect a pair", lambda: connect_by_number(socket.socketpair()[0].fileno()))
+    attempt("connect a file", lambda: connect_by_number(0))
     if address := os.environ.get("EVERGREEN_SANDBOX"):
         attempt("sandbox", lambda: urllib.request.urlopen(f"{address}/told", timeout=10).read())
-        headers = {"Authorization": "Bearer mine", "Host": "evil.example"}
+        headers = {"Authorization": "Bearer mine", "Host": "evil.example", "X-Api-Key": "mine"}
         asked = urllib.request.Request(f"{address}/told", headers=headers)
         attempt("sandbox with headers", lambda: urllib.request.urlopen(asked, timeout=10).read())
 
@@ -231,6 +233,11 @@ def pair_to_unix() -> str:
     one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     one.sendto(b"hello", GIVEN["unix datagrams"])
     return "sent"
+
+
+def connect_by_number(descriptor: int) -> int:
+    place = struct.pack("=HHI8x", socket.AF_INET, socket.htons(80), 0)
+    return call(42, descriptor, place, len(place))
 
 
 def listen() -> str:

@@ -256,7 +256,8 @@ def test_the_sandbox_network_is_the_sandbox(tried: Found, sandbox: str) -> None:
     host = sandbox.removeprefix("http://")
     assert Told.asked_by == {"Bearer token of a"}
     assert found["sandbox"] == found["sandbox with headers"] == f"did: b'Bearer [hidden] {host}'"
-    assert did(found, "udp", "listen", "fast open", "raw") == {}
+    ways = ("udp", "listen", "fast open", "raw", "connect a pair", "connect a file")
+    assert did(found, *ways) == {}
     assert "EVERGREEN_SANDBOX_TOKEN" not in found["environment"]
 
 
