@@ -114,4 +114,4 @@ def _answer_connects(channel: socket.socket, relay: SandboxRelay) -> None:
     _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
     if descriptors:  # none: the launcher failed
         relay.start()
-        ConnectAnswerer(descriptors[0], relay.server_port).start()
+        ConnectAnswerer(descriptors[0], relay).start()

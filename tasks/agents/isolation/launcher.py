@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 
 from tasks.agents.isolation.landlock import restrict_files
-from tasks.agents.isolation.plan import DEVICES, PROCESSES, SYSTEM, IsolationPlan
+from tasks.agents.isolation.plan import DEVICES, PROCESSES, IsolationPlan
 from tasks.agents.isolation.system_calls import filter_calls, set_no_new_privileges
 
 FAILED = 126
@@ -51,9 +51,8 @@ def isolate(plan: IsolationPlan, channel: int) -> None:
         OSError: the kernel refuses a restriction.
     """
     set_no_new_privileges()
-    system = [*SYSTEM, *(("/proc",) if plan.bubblewrap else PROCESSES)]
     restrict_files(
-        [*system, *plan.readable],
+        [*(("/proc",) if plan.bubblewrap else PROCESSES), *plan.readable],
         [*plan.writable, *(("/dev/shm",) if plan.bubblewrap else ())],
         DEVICES,
         tcp=plan.network == "open",
