@@ -90,6 +90,7 @@ def test_a_query_changes_no_limit(warehouse: Path) -> None:
         'SELECT * FROM "__DUCKLAKE_metadata_lake".ducklake_metadata',
         "EXPLAIN DELETE FROM editions",
         "PRAGMA database_list",
+        "SELECT 1; SELECT 2",
         "CALL enable_logging()",
     ],
 )

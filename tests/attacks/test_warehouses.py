@@ -1,6 +1,7 @@
 """A giver of a warehouse to open."""
 
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,8 +17,8 @@ from tasks.backup.manifest import open_backup
 from tasks.backup.restoration import restore_backup
 from tasks.publishing.site import build_site
 from tasks.warehouse.compaction import compact_warehouse
-from tasks.warehouse.errors import ForeignWarehouse, WarehouseError
-from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.errors import DamagedWarehouse, ForeignWarehouse, WarehouseError
+from tasks.warehouse.file_lock import lock_path, lock_warehouse
 from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.snapshot import export_edition, exports_folder
@@ -224,6 +225,18 @@ def test_sql_reaches_nothing_outside(run: Callable[[str], Any], secret: Path) ->
         with pytest.raises(duckdb.Error, match=r"disabled|locked|not exist|Cannot access"):
             run(sql.replace("SECRET", quote_literal(str(secret))))
     assert not secret_frame.is_empty()
+
+
+def test_no_file_makes_duckdb_download_an_extension(tmp_path: Path) -> None:
+    """A file of another database makes DuckDB download no extension."""
+    path = tmp_path / "w.duckdb"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE editions (edition)")
+    lock_path(path).touch()  # then only DuckDB looks at the file
+    for open_it in (read, write):
+        with pytest.raises(DamagedWarehouse) as caught:
+            open_it(path)
+        assert "download" not in str(caught.value)
 
 
 def test_sql_writes_only_exports(given: Path, tmp_path: Path) -> None:
