@@ -4,12 +4,13 @@ import os
 import pwd
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
+from pydantic import ValidationError
 
 from tasks.warehouse.audit import (
     Activity,
@@ -24,10 +25,9 @@ from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.location import DuckDBFile, LocationLike, parse_location
 from tasks.warehouse.parameters import format_parameters
 from tasks.warehouse.reader import check_exists
-from tasks.warehouse.schema import check_file
-from tasks.warehouse.sql import quote_literal
+from tasks.warehouse.schema import check_file, connect
 from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.writer import Change
+from tasks.warehouse.writer import Change, arrow_table
 
 
 def make_activity(
@@ -101,16 +101,18 @@ def end_activity(
 
 
 def copy_audit(replaced: Path, to: duckdb.DuckDBPyConnection) -> None:
-    """Copy the audit of a file into the one that is to replace it; one that is damaged or older
-    than audits has none to copy."""
-    with suppress(duckdb.Error):
-        to.execute(f"ATTACH {quote_literal(str(replaced))} AS replaced (READ_ONLY)")
-        try:
-            ids = "SELECT audit_id FROM replaced.audit"
-            to.execute(f"DELETE FROM audit WHERE audit_id IN ({ids})")
-            to.execute("INSERT INTO audit BY NAME FROM replaced.audit")
-        finally:
-            to.execute("DETACH replaced")
+    """Copy the audit of a file into the one that is to replace it; one that is damaged, older than
+    audits, or not ours has none to copy."""
+    try:
+        with connect(replaced, read_only=True) as source:
+            found = source.execute("SELECT * FROM audit").pl().to_dicts()
+        rows = [AuditEntry.model_validate(row) for row in found]
+    except (WarehouseError, duckdb.Error, ValidationError):
+        return
+    to.register("incoming", arrow_table(AuditEntry, rows))
+    to.execute("DELETE FROM audit WHERE audit_id IN (SELECT audit_id FROM incoming)")
+    to.execute("INSERT INTO audit BY NAME FROM incoming")
+    to.unregister("incoming")
 
 
 def _note_beginning(activity: Activity, on_warning: Callable[[str], None]) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import duckdb
 
-
 NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
