@@ -27,7 +27,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal, get_args
 
-from pydantic import AwareDatetime, Field, NonNegativeInt, ValidationError
+from pydantic import AwareDatetime, Field, NonNegativeInt
 
 from tasks.base import Frozen
 from tasks.files.opening import SpecialFile, open_file
@@ -307,7 +307,7 @@ def _parse_manifest(text: bytes, path: Path) -> BackupManifest:
                 f"{path} has format {version}; this Evergreen knows up to {FORMAT}. Update it."
             )
         return BackupManifest.model_validate_json(text)
-    except (ValueError, AttributeError, ValidationError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise BackupError(f"{path} is not a backup manifest ({first_line(error)}).") from None
 
 

@@ -1,7 +1,7 @@
 """Verify the signature of a backup: of its manifest, which lists the sha-256 of the rest."""
 
 from tasks.backup.manifest import MANIFEST, SIGNATURE, Backup
-from tasks.signing.signatures import UNSIGNED, PublicKey, SignedBy, describe_signature
+from tasks.signing.signatures import LARGEST, UNSIGNED, PublicKey, SignedBy, describe_signature
 
 
 def check_signature(backup: Backup, key: PublicKey) -> SignedBy:
@@ -27,4 +27,4 @@ def _read_signature(backup: Backup) -> bytes | None:
     if not backup.has(SIGNATURE):
         return None
     with backup.read(SIGNATURE) as file:
-        return file.read()
+        return file.read(LARGEST)

@@ -13,9 +13,12 @@ from uuid import uuid4
 
 from pydantic import Field, ValidationError
 
+from tasks.files.opening import open_file
 from tasks.warehouse.location import Location
 from tasks.warehouse.rows import Row, UtcDatetime, utc_now
 
+LARGEST_NOTE = 1_000_000
+"""Bytes; parameters are cut long before."""
 Outcome = Literal["begun", "ok", "incomplete", "failed"]
 
 
@@ -117,8 +120,10 @@ def leave_note(where: Location, entry: AuditEntry) -> None:
 
 def read_notes(where: Location) -> Iterator[tuple[Path, AuditEntry]]:
     """Yield the notes that wait, in the order of their states; what is no note is left out."""
-    for path in sorted(notes_folder(where).glob("*.json")):
+    folder = notes_folder(where)
+    for path in sorted(folder.glob("*.json")):
         try:
-            yield path, AuditEntry.model_validate_json(path.read_bytes())
+            with open_file(path, within=folder) as file:
+                yield path, AuditEntry.model_validate_json(file.read(LARGEST_NOTE))
         except (OSError, ValidationError):
             continue

@@ -21,7 +21,7 @@ from tasks.warehouse.errors import (
     first_line,
 )
 from tasks.warehouse.location import DuckLake
-from tasks.warehouse.sql import quote_literal, restrict
+from tasks.warehouse.sql import NO_EXTENSIONS, quote_literal, restrict
 
 if TYPE_CHECKING:
     import psycopg
@@ -56,9 +56,7 @@ def connect_lake(
         pass  # gives a clearer error than DuckDB if Postgres does not answer
     if "://" not in lake.data:
         _make_folder(Path(lake.data))
-    connection = duckdb.connect(
-        config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    )
+    connection = duckdb.connect(config=NO_EXTENSIONS)
     try:
         for name in ("ducklake", "postgres_scanner", *(["httpfs"] if "://" in lake.data else [])):
             connection.execute(f"LOAD {quote_literal(str(extension_path(name)))}")

@@ -18,10 +18,10 @@ from tasks.warehouse.errors import UpgradableWarehouse, WarehouseBusy, Warehouse
 from tasks.warehouse.file_lock import lock_warehouse, read_holder
 from tasks.warehouse.lake import connect_lake, lake_exists
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
+from tasks.warehouse.query_check import check_query
 from tasks.warehouse.schema import check_file, connect, has_schema
 from tasks.warehouse.sql import restrict
 
-READING_STATEMENTS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
 BATCH_ROWS = 10_000
 """Rows that are fetched before their memory is counted."""
 STUCK_SECONDS = 1.0
@@ -145,16 +145,9 @@ def run_query(
         on_stuck: called if the query is to end, but computes a single value and does not listen.
 
     Raises:
-        WarehouseError: not a single reading statement, DuckDB refuses it, or it exceeds a limit.
+        WarehouseError: `check_query` or DuckDB refuses it, or it exceeds a limit.
     """
-    try:
-        statements = duckdb.extract_statements(sql)
-    except duckdb.Error as error:
-        raise WarehouseError(f"The SQL cannot be parsed: {error}") from error
-    if len(statements) != 1 or statements[0].type not in READING_STATEMENTS:
-        raise WarehouseError(
-            "`evergreen sql` reads only: one SELECT (or DESCRIBE, SHOW, EXPLAIN) at a time."
-        )
+    check_query(sql)
     with open_for_reading(path, limits) as source:
         try:
             return _fetch_within(source.connection, sql, limits, on_stuck), source.notice

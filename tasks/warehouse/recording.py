@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
+from pydantic import ValidationError
 
 from tasks.warehouse.audit import (
     Activity,
@@ -26,7 +27,7 @@ from tasks.warehouse.parameters import format_parameters
 from tasks.warehouse.reader import check_exists
 from tasks.warehouse.schema import check_file, connect
 from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.writer import Change
+from tasks.warehouse.writer import Change, arrow_table
 
 
 def make_activity(
@@ -100,18 +101,18 @@ def end_activity(
 
 
 def copy_audit(replaced: Path, to: duckdb.DuckDBPyConnection) -> None:
-    """Copy the audit of a file into the one that is to replace it; one that is damaged or older
-    than audits has none to copy."""
-    names = ", ".join(AuditEntry.model_fields)
+    """Copy the audit of a file into the one that is to replace it; one that is damaged, older than
+    audits, or not ours has none to copy."""
     try:
         with connect(replaced, read_only=True) as source:
-            rows = source.execute(f"SELECT {names} FROM {AuditEntry.table}").fetchall()
-    except (duckdb.Error, WarehouseError):
+            found = source.execute("SELECT * FROM audit").pl().to_dicts()
+        rows = [AuditEntry.model_validate(row) for row in found]
+    except (WarehouseError, duckdb.Error, ValidationError):
         return
-    if rows:
-        values = ", ".join("?" for _ in AuditEntry.model_fields)
-        to.executemany("DELETE FROM audit WHERE audit_id = ?", [(row[0],) for row in rows])
-        to.executemany(f"INSERT INTO audit ({names}) VALUES ({values})", rows)
+    to.register("incoming", arrow_table(AuditEntry, rows))
+    to.execute("DELETE FROM audit WHERE audit_id IN (SELECT audit_id FROM incoming)")
+    to.execute("INSERT INTO audit BY NAME FROM incoming")
+    to.unregister("incoming")
 
 
 def _note_beginning(activity: Activity, on_warning: Callable[[str], None]) -> None:

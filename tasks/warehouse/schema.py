@@ -23,7 +23,7 @@ from tasks.warehouse.file_lock import lock_path
 from tasks.warehouse.location import DuckLake, LocationLike, parse_location
 from tasks.warehouse.objects import Objects, check_objects, list_objects
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.sql import restrict
+from tasks.warehouse.sql import NO_EXTENSIONS, restrict
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE, upgrade_schema
 
 SCHEMA_VERSION = 16
@@ -96,7 +96,7 @@ def connect(
         DamagedWarehouse, NewerWarehouse, UnwritableWarehouse: the message names the file and what
             to do.
     """
-    options: dict[str, str | bool | int | float | list[str]] = {}
+    options = {**NO_EXTENSIONS}
     if not read_only:
         options["storage_compatibility_version"] = "latest"
     try:

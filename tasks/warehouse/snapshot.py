@@ -22,6 +22,7 @@ from tasks.warehouse.labels import HumanLabel
 from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.rows import Row, utc_now
 from tasks.warehouse.schema import load_schema
+from tasks.warehouse.sql import NO_EXTENSIONS
 from tasks.warehouse.tables import TABLES
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def open_snapshot(warehouse: LocationLike) -> tuple[duckdb.DuckDBPyConnection, d
         raise WarehouseError(
             f"{warehouse} is in use and has no snapshot yet. Try again when the run has ended."
         )
-    connection = duckdb.connect()
+    connection = duckdb.connect(config=NO_EXTENSIONS)
     connection.execute(load_schema())
     for model in TABLES:
         files = [folder / f"{model.table}.parquet" for folder, _ in manifests]

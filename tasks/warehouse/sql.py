@@ -5,6 +5,13 @@ from pathlib import Path
 
 import duckdb
 
+NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+"""Settings to connect with: else DuckDB downloads and loads what a file seems to need, such as
+SQLite's, before `restrict` can forbid it."""
+
 
 def restrict(
     connection: duckdb.DuckDBPyConnection,

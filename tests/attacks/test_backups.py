@@ -94,6 +94,13 @@ def test_a_backup_without_a_table_is_no_backup(dated: Path) -> None:
     refused(dated, "`tables` lacks facts")
 
 
+@pytest.mark.parametrize("text", ['{"format":' + "[" * 99_999, "[]", "{}", "\xff", "1e999"])
+def test_a_manifest_that_is_none_is_refused(dated: Path, text: str) -> None:
+    """A restore refuses a manifest of another form, however deeply it is nested."""
+    (dated / "manifest.json").write_text(text, "latin-1")
+    refused(dated, "is not a backup manifest")
+
+
 @pytest.mark.parametrize("store", ["pages", "files"])
 def test_a_list_that_the_manifest_does_not_name_is_not_read(dated: Path, store: str) -> None:
     """A restore takes no page or file that the manifest does not vouch for."""

@@ -74,6 +74,49 @@ def test_a_query_changes_no_limit(warehouse: Path) -> None:
     assert run_query(warehouse, used, LIMITS)[0].row(0) == ("95.3 MiB", "", True)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM postgres_scan('host=evil.invalid', 'public', 'x')",
+        "SELECT (SELECT count(*) FROM Postgres_Query('__ducklake_metadata_lake', 'SELECT 1'))",
+        "WITH t AS (FROM system.main.postgres_attach('host=evil.invalid')) FROM t",
+        "SELECT 1 UNION ALL FROM ducklake_cleanup_old_files('lake', cleanup_all => true)",
+        "EXPLAIN ANALYZE SELECT * FROM enable_logging(storage='file', storage_path='x')",
+        "EXPLAIN (ANALYZE, FORMAT json) FROM read_text('/etc/passwd')",
+        "DESCRIBE SELECT * FROM editions, LATERAL (FROM query('SELECT 1'))",
+        "SUMMARIZE FROM query_table(['editions'])",
+        "FROM json_execute_serialized_sql('x')",
+        "FROM __ducklake_metadata_lake.pg_catalog.pg_authid",
+        'SELECT * FROM "__DUCKLAKE_metadata_lake".ducklake_metadata',
+        "EXPLAIN DELETE FROM editions",
+        "PRAGMA database_list",
+        "SELECT 1; SELECT 2",
+        "CALL enable_logging()",
+    ],
+)
+def test_a_query_calls_nothing_that_reaches_further(warehouse: Path, query: str) -> None:
+    """A query reads tables and views: it calls no function that could reach anything else."""
+    with pytest.raises(WarehouseError, match=r"^`evergreen sql` reads"):
+        run_query(warehouse, query, LIMITS)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "EXPLAIN SELECT * FROM editions",
+        "explain analyze FROM editions",
+        "DESCRIBE editions",
+        "SHOW TABLES",
+        "SUMMARIZE editions",
+        "-- a comment\nSELECT unnest([1, 2]) FROM range(3), unnest(['a'])",
+        "FROM duckdb_columns()",
+    ],
+)
+def test_a_query_may_still_be_what_reads(warehouse: Path, query: str) -> None:
+    """A query may explain, describe, list and unnest."""
+    assert run_query(warehouse, query)[0].width > 0
+
+
 def test_a_query_is_limited_unless_somebody_says_otherwise(
     warehouse: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,10 +7,10 @@ import duckdb
 import psycopg
 import pytest
 
-from tasks.warehouse.errors import ForeignWarehouse
+from tasks.warehouse.errors import ForeignWarehouse, WarehouseError
 from tasks.warehouse.lake import connect_catalog, extension_path, lake_exists
 from tasks.warehouse.location import DuckLake
-from tasks.warehouse.reader import open_for_reading
+from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.sql import quote_literal
@@ -90,6 +90,24 @@ def test_sql_on_a_lake_reaches_its_rows_alone(lake: DuckLake, secret: str) -> No
             store.frame(sql)
         assert len(store.rows(Edition, "true")) == 200
         export_edition(store, "e1")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM postgres_scan('CATALOG', 'pg_catalog', 'pg_authid')",
+        "SELECT * FROM postgres_query('METADATA', 'SELECT pg_read_file(''/etc/passwd'')')",
+        "SELECT * FROM METADATA.pg_catalog.pg_authid",
+        "SELECT * FROM ducklake_cleanup_old_files('lake', cleanup_all => true)",
+        "SELECT * FROM enable_logging(storage='file', storage_path='ROWSlogs')",
+    ],
+)
+def test_a_query_reaches_no_postgres(lake: DuckLake, sql: str) -> None:
+    """A query of `evergreen sql` reaches no Postgres, neither the catalog's nor another."""
+    sql = sql.replace("CATALOG", lake.catalog).replace("ROWS", lake.data)
+    with pytest.raises(WarehouseError, match="`evergreen sql` reads"):
+        run_query(lake, sql.replace("METADATA", "__ducklake_metadata_lake"))
+    assert run_query(lake, "SELECT count(*) AS n FROM editions")[0]["n"].to_list() == [200]
 
 
 def test_a_row_file_elsewhere_is_not_read(lake: DuckLake, tmp_path: Path) -> None:
