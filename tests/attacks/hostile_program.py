@@ -220,7 +220,8 @@ def network() -> None:
     attempt("pair", lambda: str(socket.socketpair()))
     attempt("listen", listen)
     attempt("fast open", fast_open)
-    attempt("connect a pair", lambda: connect_by_number(socket.socketpair()[0].fileno()))
+    pair = socket.socketpair()
+    attempt("connect a pair", lambda: connect_by_number(pair[0].fileno()))
     attempt("connect a file", lambda: connect_by_number(0))
     if address := os.environ.get("EVERGREEN_SANDBOX"):
         attempt("sandbox", lambda: urllib.request.urlopen(f"{address}/told", timeout=10).read())
@@ -251,6 +252,7 @@ def fast_open() -> int:
 
 
 if __name__ == "__main__":
+    signal.alarm(60)  # a connection that nobody answers would wait for ever
     files()
     processes()
     kernel()

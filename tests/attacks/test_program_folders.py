@@ -84,7 +84,7 @@ def test_the_system_is_programs_and_libraries() -> None:
     """Of the system a program reads no folder where projects, keys or settings are kept."""
     kept = ("/usr/src/app/.env", "/usr/local/src/x", "/usr/local/etc/x", "/etc/ssl/private/x",
             "/etc/pki/tls/private/x", "/etc/passwd", "/etc/shadow", "/var/lib/x", "/home/x",
-            "/opt/x", "/srv/x", "/run/docker.sock", "/tmp/x")  # fmt: skip
+            "/opt/x", "/srv/x", "/share/x", "/run/docker.sock", "/tmp/x")  # fmt: skip
     opened = [Path(path) for path in plan.SYSTEM]
     assert [p for p in kept if any(Path(p).is_relative_to(path) for path in opened)] == []
     assert not any(Path(name).name == "share" for name in plan.OF_A_PREFIX)

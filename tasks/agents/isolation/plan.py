@@ -10,7 +10,8 @@ from tasks.agents.isolation.landlock import MIN_ABI, find_abi
 from tasks.agents.isolation.system_calls import load_library
 
 SYSTEM = (
-    *(f"{prefix}/{name}" for prefix in ("", "/usr", "/usr/local")
+    "/bin", "/lib", "/lib32", "/lib64", "/sbin",
+    *(f"{prefix}/{name}" for prefix in ("/usr", "/usr/local")
       for name in ("bin", "include", "lib", "lib32", "lib64", "libexec", "sbin", "share")),
     "/etc/alternatives", "/etc/ca-certificates", "/etc/crypto-policies", "/etc/fonts",
     "/etc/gai.conf", "/etc/host.conf", "/etc/hosts", "/etc/ld.so.cache", "/etc/localtime",
