@@ -241,7 +241,7 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
         done += found.bytes
         on_progress("verified", done, manifest.bytes)
     stored = {s: {format_stored_name(s, sha): sha for sha in read_shas(backup, s)} for s in STORES}
-    _refuse_surplus(backup, {MANIFEST, *parts}.union(*stored.values()))
+    _refuse_surplus(backup, {MANIFEST, SIGNATURE, *parts}.union(*stored.values()))
     for store in STORES:
         for name, sha in stored[store].items():
             with backup.read(name) as file:
