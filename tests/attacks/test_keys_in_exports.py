@@ -49,13 +49,13 @@ def test_the_sandbox_serves_no_key(tmp_path: Path) -> None:
     """The sandbox masks the keys in pages, and is not opened with one of ours."""
 
     async def serve() -> list[str]:
-        index = await opened(tmp_path / "a", [page("https://x.org/", f"A {THEIRS}.", THEIRS)])
-        served = await index.get_page("https://x.org/", PageFilter())
+        index = await opened(tmp_path / "a", [page("https://x.org/a", f"A {THEIRS}.", THEIRS)])
+        served = await index.get_page("https://x.org/a", PageFilter())
         return [served.title, served.text]
 
     assert asyncio.run(serve()) == [MASK, f"A {MASK}."]
     with pytest.raises(LeakedKey, match="MY_API_KEY"):
-        asyncio.run(opened(tmp_path / "b", [page("https://x.org/", f"A {OWN}.")]))
+        asyncio.run(opened(tmp_path / "b", [page("https://x.org/a", f"A {OWN}.")]))
 
 
 @pytest.mark.parametrize("key", [OWN, THEIRS])
