@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from tasks.configuration.loading import CONFIGS
+from tasks.configuration.secrets import KEYS_OF_BLOCKS
 from tasks.signing.keys import KEY_VARIABLE
 
 NAMES = {"PGPASSWORD"}
@@ -26,11 +27,17 @@ _IN_ADDRESS = re.compile(r"(?:://[^/\s:@]*:|\bpassword=)([^@\s&?]+)")
 def load_own_keys(
     environment: Mapping[str, str] | None = None, configs: Path = CONFIGS
 ) -> dict[str, str]:
-    """Return text → the variable whose key it is: each value, and its encoded forms."""
-    environment = os.environ if environment is None else environment
-    named = NAMES | _find_named(configs)
+    """Return text → the variable whose key it is: each value, and its encoded forms.
+
+    environment: that of this process, with the keys of Prefect's blocks, if None.
+    """
+    blocks: dict[str, str] = {}
+    if environment is None:
+        environment = os.environ
+        blocks = {f"the Prefect block {name}": key for name, key in KEYS_OF_BLOCKS.items()}
+    named = NAMES | _find_named(configs) | {*blocks}
     found: dict[str, str] = {}
-    for name, value in environment.items():
+    for name, value in [*environment.items(), *blocks.items()]:
         for secret in _find_secrets(name, value.strip(), named):
             for written in _list_ways_to_write(secret):
                 found.setdefault(written, name)

@@ -1,8 +1,10 @@
 """A sender of reports or the author of a page, who would have a key published."""
 
+import asyncio
 import json
 import random
 import string
+import sys
 from base64 import b64encode
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,8 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
+from tasks.configuration import secrets
+from tasks.configuration.secrets import KeySettings
 from tasks.publishing.downloads import check_tables, write_data_files
 from tasks.secrecy.errors import LeakedKey
 from tasks.secrecy.forms import FORMS, name_form
@@ -161,6 +165,27 @@ def test_the_environment_is_read_by_itself(monkeypatch: pytest.MonkeyPatch) -> N
     """A guard knows the keys of the environment without being told them."""
     monkeypatch.setenv("SOME_API_KEY", OWN)
     with pytest.raises(LeakedKey, match="SOME_API_KEY"):
+        KeyGuard().check(OWN, "a text")
+
+
+def test_a_key_from_a_block_of_prefect_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that came from a Prefect block, and not from the environment, counts as well."""
+
+    class Block:
+        @classmethod
+        async def aload(cls, name: str) -> "Block":
+            return cls()
+
+        def get(self) -> str:
+            return f"{OWN}\n"
+
+    prefect = SimpleNamespace(Secret=Block)
+    monkeypatch.setitem(sys.modules, "prefect.blocks.system", cast(Any, prefect))
+    monkeypatch.setattr("tasks.configuration.secrets.KEYS_OF_BLOCKS", {})
+    monkeypatch.setattr("tasks.secrecy.own_keys.KEYS_OF_BLOCKS", secrets.KEYS_OF_BLOCKS)
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    assert asyncio.run(KeySettings(key_block="my-key").load_key()) == OWN
+    with pytest.raises(LeakedKey, match="the Prefect block my-key"):
         KeyGuard().check(OWN, "a text")
 
 
