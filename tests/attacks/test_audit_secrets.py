@@ -1,4 +1,4 @@
-"""A reader of the audit, who looks for secrets"""
+"""A reader of the audit who looks for secrets."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_parameters_hold_no_secret(given: dict[str, Any], monkeypatch: pytest.Mo
 
 
 def test_parameters_without_secrets_are_kept() -> None:
-    """A row keeps what is no secret as it was given."""
+    """A row keeps everything else as it was given."""
     given = {
         "edition": "2026-11", "articles": 3, "batch": True, "to": Path("/srv/site"),
         "api-key-env": "OPENAI_API_KEY", "wiki-api": "https://de.wikipedia.org/w/api.php?a=b",

@@ -1,4 +1,4 @@
-"""A giver of backups to restore."""
+"""Someone who hands us a backup to restore."""
 
 import json
 import os
@@ -88,7 +88,7 @@ def test_a_table_name_is_never_sql_or_a_path(dated: Path, name: str) -> None:
 
 
 def test_a_backup_without_a_table_is_no_backup(dated: Path) -> None:
-    """A restore leaves no table out."""
+    """A restore refuses a backup that lacks a table."""
     edit(dated, lambda manifest: manifest["tables"].pop("facts"))
     (dated / "tables" / "facts.parquet").unlink()
     refused(dated, "`tables` lacks facts")

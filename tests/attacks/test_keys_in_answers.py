@@ -1,4 +1,4 @@
-"""A service that is asked, and hands back the key that it was given."""
+"""An agent that hands back the key it was given."""
 
 import asyncio
 from base64 import b64encode

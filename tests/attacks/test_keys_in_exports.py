@@ -1,4 +1,4 @@
-"""A sender of reports or the author of a page, who would have a key handed to others."""
+"""Someone who looks for keys in what we hand out."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A sender of reports or the author of a page, who would have a key published."""
+"""Someone who looks for keys in what we publish."""
 
 import asyncio
 import json
@@ -154,7 +154,7 @@ VARIABLES = {
 
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_every_variable_with_a_key_is_known(variable: str, tmp_path: Path) -> None:
-    """The variables that are named as keys usually are, or by a configuration, count as keys."""
+    """Variables count as keys if they are named like one, or if a configuration names them."""
     (tmp_path / "agents.yaml").write_text("a: {kind: http, key_env: NAMED_BY_CONFIGS}", "utf-8")
     guard = KeyGuard(load_own_keys({variable: VARIABLES[variable]}, tmp_path))
     with pytest.raises(LeakedKey, match=variable):

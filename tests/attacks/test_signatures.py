@@ -1,4 +1,4 @@
-"""A forger of results, who can change a copy of a site or of a backup."""
+"""A forger of results who can change a copy of a site or of a backup."""
 
 import json
 import os
