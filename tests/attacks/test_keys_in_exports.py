@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from flows.cli import calls
+from tasks import drafts
 from tasks.annotation import sheets
 from tasks.benchmarks.drb2_results import FailedResult, ResultLine
 from tasks.configuration.inversion import load_inversion
@@ -106,6 +107,15 @@ def test_a_sheet_for_people_holds_no_key(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(LeakedKey, match="MY_API_KEY"):
         sheets.write_sheet(sheet, tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_a_draft_for_people_holds_no_key(tmp_path: Path) -> None:
+    """A draft of rubrics masks the keys in pages that it quotes, and is not written with ours."""
+    drafts._write_file(tmp_path / "a.yaml", f"rubric: Says {THEIRS}.")
+    assert (tmp_path / "a.yaml").read_text("utf-8") == f"rubric: Says {MASK}."
+    with pytest.raises(LeakedKey, match="MY_API_KEY"):
+        drafts._write_file(tmp_path / "b.yaml", f"rubric: Says {OWN}.")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.yaml"]
 
 
 @pytest.mark.parametrize("snapshots", ["passages", "whole"])

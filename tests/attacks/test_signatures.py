@@ -289,18 +289,18 @@ def test_what_changes_after_it_was_verified_is_not_restored(
 
 
 def test_a_site_is_signed_once_there_is_a_key(
-    tmp_path: Path, signer: Signer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, signer: Signer, theirs: Signer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A monthly run with a key does not leave an unsigned site as it is."""
+    """A monthly run with a key leaves no site as it is that this key has not signed."""
     site = tmp_path / "site"
     judges = []
-    for by in (None, signer):
+    for by in (None, theirs, signer):
         with SiteFolder(site, by) as folder:
             folder.finish({"edition": "e", "judges": ["j"]})
         for named in ("", str(tmp_path / "ours" / SECRET_NAME)):
             monkeypatch.setenv(KEY_VARIABLE, named)
             judges.append(_read_judges(site, "e"))
-    assert judges == [["j"], [], ["j"], ["j"]]
+    assert judges == [["j"], [], ["j"], [], ["j"], ["j"]]
 
 
 def test_a_backup_says_whether_it_is_signed(
