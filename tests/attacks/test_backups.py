@@ -205,6 +205,27 @@ def test_what_changes_after_the_check_is_not_restored(dated: Path, what: str, na
     assert [path for path in to.parent.rglob("*") if path.name.startswith(file.name)] == []
 
 
+@pytest.mark.parametrize("what", ["back up", "restore"])
+def test_no_unfinished_file_is_written_through_a_link(
+    original: Path, dated: Path, tmp_path: Path, what: str
+) -> None:
+    """Neither a backup nor a restore writes through a link in the folder that it is given."""
+    (tmp_path / "mine").write_text("mine")
+    sha = sha256(FILE).hexdigest()
+    to, ending = (tmp_path / "to", ".making")
+    folder = to / "files" / sha[:2]
+    if what == "restore":
+        folder, ending = to / "files" / "w" / sha[:2], ".restoring"
+    folder.mkdir(parents=True)
+    (folder / f".{sha}{ending}").symlink_to(tmp_path / "mine")
+    if what == "restore":
+        restored(dated, to / "w.duckdb")
+    else:
+        create_backup(original / "w.duckdb", to)
+    assert (folder / sha).read_bytes() == FILE
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 @pytest.mark.parametrize("change", ["warehouse_id = 'x'", "schema_version = 14"])
 def test_a_warehouse_is_restored_as_what_the_manifest_says(dated: Path, change: str) -> None:
     """A restored warehouse has the id and the schema version of the manifest."""

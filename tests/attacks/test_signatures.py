@@ -205,10 +205,14 @@ def test_an_unsigned_site_says_so(site: Path) -> None:
 def test_a_site_replaced_in_place_keeps_no_earlier_signature(
     site: Path, key: PublicKey, signer: Signer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A site whose files are replaced one by one is signed anew, or not at all."""
+    """A site whose files are replaced in place is signed anew or not at all, through no link."""
     monkeypatch.chdir(site)
+    mine = site.with_name("mine")
+    mine.write_text("mine")
+    (site / f".evergreen-{MARK}").symlink_to(mine)
     publish(site, signer)
     verify_site(site, key)
+    assert mine.read_text() == "mine"
     publish(site, None)
     assert not (site / MARK_SIGNATURE).exists()
 
