@@ -16,6 +16,7 @@ from tasks.drafting.steps import (
 )
 from tasks.judging.session import get_judge_session
 from tasks.pending.drafts import PendingDraft, get_drafter
+from tasks.secrecy.guard import KeyGuard
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rows import Article
 from tasks.warehouse.store import Warehouse
@@ -122,7 +123,13 @@ def _build_file(
 
 
 def _write_file(path: Path, text: str) -> None:
-    """Write beside the target first, so that nobody reads half a file."""
+    """Write beside the target first, so that nobody reads half a file. The keys in pages that it
+    quotes are masked.
+
+    Raises:
+        LeakedKey: it holds one of ours.
+    """
+    text = KeyGuard().mask(text, path.name)
     half = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -72,6 +72,7 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
         "sandbox-token": CommandEntry(
             "flows.cli.sandbox_token:sandbox_token",
             "Make a token for the sandbox, for an agent that Evergreen does not ask itself.",
+            at_once=True,
         ),
     },
     "Judge": {

@@ -57,13 +57,15 @@ def verify_folder(
         raise typer.BadParameter("give -p KEY.pub.", param_hint="-p")
     key = load_public_key(public_key)
     if (where / MARK).is_file():
-        signed_by, n_files = verify_site(where, key)
-        print_result(f"{where} is {signed_by}; {format_count(n_files, 'file')} unchanged.")
+        signed_by, edition, n_files = verify_site(where, key)
+        files = format_count(n_files, "file")
+        print_result(f"{where}, a site of {edition}, is {signed_by}; {files} unchanged.")
         return
     with open_backup(where) as found:
         signed_by = check_signature(found, key)
         verify(found)
-        print_result(f"{found.place} is {signed_by}; unchanged.")
+        made = f"{found.manifest.created_at:%Y-%m-%d %H:%M:%S} UTC"
+        print_result(f"{found.place}, a backup of {made}, is {signed_by}; unchanged.")
 
 
 def _ask_password() -> str:

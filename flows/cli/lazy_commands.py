@@ -21,7 +21,8 @@ class CommandEntry(NamedTuple):
     settings: Mapping[str, Any] = {}
     """Settings of the command's context."""
     at_once: bool = False
-    """Whether the audit records it before it begins: it changes more than the warehouse's rows."""
+    """Whether the audit records it before it begins: it changes something else than rows, or gives
+    somebody a right."""
 
 
 class GroupEntry(NamedTuple):

@@ -15,6 +15,7 @@ from tenacity import (
 )
 
 from tasks.jobs.run import NoReport
+from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.errors import WarehouseError, first_line
 
 TASK_RUNS = count()
@@ -82,6 +83,7 @@ async def complete_flow(running: Any) -> State[Any]:
 
 
 def format_error(error: BaseException) -> str:
-    """Format an error as one line, with its class name unless its message is for people."""
+    """Format an error as one line without our keys, which Prefect is to keep, with its class name
+    unless its message is for people."""
     prefix = "" if isinstance(error, NoReport) else f"{type(error).__name__}: "
-    return prefix + first_line(error)
+    return prefix + KeyGuard().hide_own(first_line(error))[0]

@@ -238,7 +238,8 @@ def _copy(backup: Backup, name: str, target: Path, is_right: Callable[[Path], bo
     """Copy a file out of the backup; raise BackupError if it has changed since it was verified."""
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = target.with_name(f".{target.name}{RESTORING_SUFFIX}")
-    with backup.read(name) as source, fresh.open("wb") as file:
+    fresh.unlink(missing_ok=True)  # a link there would be written through
+    with backup.read(name) as source, fresh.open("xb") as file:
         shutil.copyfileobj(source, file)
     if not is_right(fresh):
         fresh.unlink()

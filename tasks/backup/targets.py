@@ -51,6 +51,7 @@ class BackupWriter:
         target = self.place.parent / name
         target.parent.mkdir(parents=True, exist_ok=True)
         fresh = target.with_name(f".{target.name}{UNFINISHED_SUFFIX}")
+        fresh.unlink(missing_ok=True)  # a link there would be written through
         shutil.copyfile(path, fresh)
         fresh.replace(target)
 

@@ -6,6 +6,9 @@ from typing import Any
 from tasks.configuration.loading import ConfigModel
 from tasks.credentials import refuse_credentials
 
+KEYS_OF_BLOCKS: dict[str, str] = {}
+"""Block → its key, of those that this process has loaded: no result may hold them, either."""
+
 
 def read_variable(name: str | None) -> str:
     """Return the value of an environment variable; empty if it is unset, or none is named."""
@@ -46,7 +49,9 @@ class KeySettings(ConfigModel):
                 found: Any = await Secret.aload(self.key_block)
             except ValueError:  # no such block
                 return None
-            return str(found.get()).strip() or None
+            if key := str(found.get()).strip():
+                KEYS_OF_BLOCKS[self.key_block] = key
+            return key or None
         return None
 
     def describe_setup(self) -> str:

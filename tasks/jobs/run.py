@@ -313,6 +313,7 @@ class JobRunner:
         error_text = answer.error or "it ended without a text"
         is_missing = answer.silent or answer.outcome != "failed"
         fields = build_answer_fields(answer, self.ask)
+        error_text = self.guard.hide_own(error_text)[0]
         failed = job.model_copy(
             update={"state": "failed", "error": error_text[:ERROR_CHARS], **fields}
         )
@@ -335,6 +336,11 @@ class JobRunner:
         )
 
     async def _update(self, job: Job, **changes: Any) -> Job:
-        changed = job.model_copy(update=changes)
+        """Store changes, without our keys: an agent may hand back what it was given."""
+        kept = {
+            name: self.guard.hide_own(value)[0] if isinstance(value, str) else value
+            for name, value in changes.items()
+        }
+        changed = job.model_copy(update=kept)
         await self.warehouse.write_async(Change(Job, [changed]))
         return changed

@@ -84,9 +84,10 @@ def export_drb2(source: Readable, edition: str, judge: str, folder: Path) -> Exp
     tasks = _load_tasks(source, edition)
     files = {f"agg_scores_{name}.csv": render_table(name, found, tasks) for name in TABLES}
     files[LINES] = "".join(lines)
+    checked = {name: guard.check(text, name) for name, text in files.items()}
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / name).write_text(guard.check(text, name), "utf-8", newline="")
+    for name, text in checked.items():
+        (folder / name).write_text(text, "utf-8", newline="")
     return ExportSummary(
         agents=len({agent for agent, _ in found}), reports=len(found), without=tuple(without)
     )

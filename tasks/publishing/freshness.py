@@ -1,13 +1,12 @@
 """Check whether a site shows the current figures already: then it need not be written."""
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from tasks.publishing.downloads import TABLES
-from tasks.signing.keys import KEY_VARIABLE
-from tasks.signing.signatures import UNSIGNED
+from tasks.signing.errors import UnusableKey
+from tasks.signing.keys import find_signer
 from tasks.site.mark import MARK, resolve_link
 from tasks.spreadsheets import format_csv
 from tasks.warehouse.rows import content_sha
@@ -38,14 +37,15 @@ def describe_current(edition: str, folder: str) -> str:
 
 
 def _read_judges(folder: Path, edition: str) -> list[str]:
-    """Read the judges of a complete site of this edition, signed if there is a key; else none."""
+    """Read the judges of a complete site of this edition, signed by our key if there is one; else
+    none."""
     try:
         mark = json.loads((folder / MARK).read_text("utf-8"))
         whole = mark["edition"] == edition and not mark.get("unfinished")
-        if os.environ.get(KEY_VARIABLE):  # then the site is to be signed
-            whole = whole and mark["signature"] != UNSIGNED
+        if whole and (signer := find_signer()):
+            whole = mark["signature"] == signer.key_id
         return [str(judge) for judge in mark["judges"]] if whole else []
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, UnusableKey):
         return []
 
 

@@ -35,6 +35,7 @@ from tasks.sandbox.lance import (
 )
 from tasks.sandbox.page import ServedPage
 from tasks.sandbox.passages import split_passages
+from tasks.secrecy.guard import KeyGuard
 
 BATCH_PAGES = 2_000
 BATCH_CHARACTERS = 20_000_000
@@ -80,6 +81,7 @@ class IndexBuilder:
         self._on_progress = on_progress
         self._on_skipped = on_skipped
         self._vectors = settings.ranking != "bm25"
+        self._guard = KeyGuard()
 
     async def build(
         self, source: AsyncIterable[ServedPage], on_wait: Callable[[], None]
@@ -90,6 +92,7 @@ class IndexBuilder:
 
         Raises:
             SandboxError: the folder cannot be written.
+            LeakedKey: a page holds one of our keys.
             ConfigurationError: an extra is not installed.
         """
         try:
@@ -160,8 +163,7 @@ class IndexBuilder:
         await _delete(pages, known.keys() & urls)
         await _delete(passages, urls)  # including those of a killed build
         rows = [self._page_row(page) for page in batch]
-        pairs = zip(batch, rows, strict=True)
-        passage_rows = [passage for page, row in pairs for passage in self._split_page(page, row)]
+        passage_rows = [passage for row in rows for passage in self._split_page(row)]
         if passage_rows:
             await passages.add(
                 pa.Table.from_pylist(passage_rows, passage_schema(vectors=self._vectors))
@@ -173,8 +175,8 @@ class IndexBuilder:
         return {
             "url": page.url,
             "sha": page.sha,
-            "title": page.title,
-            "text": page.text,
+            "title": self._guard.mask(page.title, page.url),
+            "text": self._guard.mask(page.text, page.url),
             "language": page.language,
             "final_url": page.final_url,
             "day": page.day,
@@ -182,13 +184,13 @@ class IndexBuilder:
             "copies": self._copies.find_articles(page.text),
         }
 
-    def _split_page(self, page: ServedPage, row: dict[str, Any]) -> list[dict[str, Any]]:
-        title = page.title[:MAX_TITLE_CHARS]
+    def _split_page(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        title = row["title"][:MAX_TITLE_CHARS]
         texts = [
-            f"{title}\n{text}" for text in split_passages(page.text, self._settings.passage_words)
+            f"{title}\n{text}" for text in split_passages(row["text"], self._settings.passage_words)
         ]
         rows: list[dict[str, Any]] = [
-            {"url": page.url, "number": number, "said": text, "day": row["day"],
+            {"url": row["url"], "number": number, "said": text, "day": row["day"],
              "encyclopedia": row["encyclopedia"]}
             for number, text in enumerate(texts)
         ]  # fmt: skip

@@ -23,7 +23,7 @@ from tasks.sandbox.snapshot import (
 from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.rows import content_sha
 
-VERSION = "1"
+VERSION = "2"
 """Increase it when pages are split or marked differently: other versions' indexes are ignored."""
 
 

@@ -10,12 +10,16 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from tasks.configuration.loading import CONFIGS
+from tasks.configuration.secrets import KEYS_OF_BLOCKS
 from tasks.signing.keys import KEY_VARIABLE
 
-ENDINGS = ("_KEY", "_TOKEN", "_PASSWORD", "_SECRET", "_AUTH_STRING")
 NAMES = {"PGPASSWORD"}
 SHORTEST = 8
 """Characters of the shortest value that is looked for."""
+_KEY_NAME = re.compile(
+    r"_(?:KEY|TOKEN|PASS|PASSWORD|PASSWD|PWD|PAT|SECRET|AUTH_STRING)S?(?:_?\d+)?\Z", re.IGNORECASE
+)
+"""The end of the name of a variable with a key, or with several between commas."""
 _NAMED = re.compile(r"""\bkey_env\s*["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*)""")
 _IN_ADDRESS = re.compile(r"(?:://[^/\s:@]*:|\bpassword=)([^@\s&?]+)")
 
@@ -23,11 +27,17 @@ _IN_ADDRESS = re.compile(r"(?:://[^/\s:@]*:|\bpassword=)([^@\s&?]+)")
 def load_own_keys(
     environment: Mapping[str, str] | None = None, configs: Path = CONFIGS
 ) -> dict[str, str]:
-    """Return text → the variable whose key it is: each value, and its encoded forms."""
-    environment = os.environ if environment is None else environment
-    named = NAMES | _find_named(configs)
+    """Return text → the variable whose key it is: each value, and its encoded forms.
+
+    environment: that of this process, with the keys of Prefect's blocks, if None.
+    """
+    blocks: dict[str, str] = {}
+    if environment is None:
+        environment = os.environ
+        blocks = {f"the Prefect block {name}": key for name, key in KEYS_OF_BLOCKS.items()}
+    named = NAMES | _find_named(configs) | {*blocks}
     found: dict[str, str] = {}
-    for name, value in environment.items():
+    for name, value in [*environment.items(), *blocks.items()]:
         for secret in _find_secrets(name, value.strip(), named):
             for written in _list_ways_to_write(secret):
                 found.setdefault(written, name)
@@ -39,8 +49,8 @@ def _find_secrets(name: str, value: str, named: set[str]) -> Iterator[str]:
     secrets = [match[1] for match in _IN_ADDRESS.finditer(value)]
     if name == KEY_VARIABLE:  # it names a file
         secrets += _read_lines(Path(value))[1:2]
-    elif name.upper().endswith(ENDINGS) or name in named:
-        secrets.append(value)
+    elif _KEY_NAME.search(name) or name in named:
+        secrets += {value, *map(str.strip, value.split(","))}
         if name.upper().endswith("_AUTH_STRING"):
             secrets.append(value.partition(":")[2])
         if "\n" in value:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import minisign
 
+from tasks.foreign_text import make_visible
 from tasks.signing.errors import BadSignature, UnusableKey
 
 SUFFIX = ".minisig"
@@ -57,7 +58,9 @@ class PublicKey:
                 f"{where} is not what the key {self.key_id} has signed: it or its signature was "
                 "changed. Do not trust it; get it again."
             ) from None
-        return SignedBy(self.key_id, _make_printable(found.trusted_comment))
+        return SignedBy(
+            self.key_id, make_visible(found.trusted_comment.replace("\t", " "), one_line=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,3 @@ def _format_key_id(decoded: bytes) -> str:
     """Format the id after the two bytes of the algorithm, as minisign does: a number, the lowest
     byte first."""
     return f"{int.from_bytes(decoded[2:10], 'little'):X}"
-
-
-def _make_printable(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)

@@ -22,6 +22,7 @@ class UnwritableSite(ExpectedError):
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a public file completely or not at all."""
     written = path.with_name(f"{WORK_PREFIX}{path.name}")
+    written.unlink(missing_ok=True)  # a link there would be written through
     written.write_bytes(data)
     make_public(written)
     written.replace(path)

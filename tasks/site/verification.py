@@ -6,24 +6,25 @@ from collections.abc import Iterator
 from hashlib import file_digest
 from pathlib import Path
 
+from tasks.files.opening import open_file
 from tasks.signing.errors import BadSignature
-from tasks.signing.signatures import PublicKey, SignedBy
-from tasks.site.mark import MARK, MARK_SIGNATURE, is_within
+from tasks.signing.signatures import LARGEST, PublicKey, SignedBy
+from tasks.site.mark import MARK, MARK_SIGNATURE
 
 
-def verify_site(folder: Path, key: PublicKey) -> tuple[SignedBy, int]:
-    """Return whose signature it is, and the number of files that it covers.
+def verify_site(folder: Path, key: PublicKey) -> tuple[SignedBy, str, int]:
+    """Return whose signature it is, which edition the site is of, and its number of files.
 
     Raises:
         BadSignature: the site is not as it was signed; the message names the file.
     """
-    signature = folder / MARK_SIGNATURE
     mark = (folder / MARK).read_bytes()
-    signed_by = key.check(
-        mark, signature.read_bytes() if signature.is_file() else None, folder / MARK
-    )
+    signature = _read_signature(folder / MARK_SIGNATURE)
+    signed_by = key.check(mark, signature, folder / MARK)
     try:
-        listed = {path: about["sha256"] for path, about in json.loads(mark)["files"].items()}
+        about = json.loads(mark)
+        edition = str(about["edition"])
+        listed = {path: described["sha256"] for path, described in about["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadSignature(
             f"{folder / MARK} is signed, but it does not list a site's files. Get the site again."
@@ -36,16 +37,22 @@ def verify_site(folder: Path, key: PublicKey) -> tuple[SignedBy, int]:
                 f"{folder / path} is not part of the site that was signed: {MARK} does not list "
                 "it. Do not trust it; delete it, or get the site again."
             )
-    return signed_by, len(listed)
+    return signed_by, edition, len(listed)
+
+
+def _read_signature(file: Path) -> bytes | None:
+    if not file.is_file():
+        return None
+    with file.open("rb") as opened:
+        return opened.read(LARGEST)
 
 
 def _check_file(folder: Path, path: str, sha: str) -> None:
     file = folder / path
     try:
-        # A link may lead elsewhere tomorrow.
-        is_own = is_within(path) and not file.is_symlink()
-        with file.open("rb") as opened:
-            is_same = is_own and file_digest(opened, "sha256").hexdigest() == sha
+        with open_file(file, within=folder) as opened:
+            # What a link leads to may be another tomorrow.
+            is_same = not file.is_symlink() and file_digest(opened, "sha256").hexdigest() == sha
     except OSError as error:
         raise BadSignature(
             f"{file} of the signed site is missing or cannot be read ({error.strerror or error}). "

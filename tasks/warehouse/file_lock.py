@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.foreign_text import make_visible
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseBusy
+from tasks.warehouse.parameters import hide_secrets
 from tasks.warehouse.rows import utc_now
 
 POLL_SECONDS = 0.5
@@ -121,6 +122,6 @@ def _describe_process(activity: str | None) -> LockHolder:
         pid=os.getpid(),
         host=socket.gethostname(),
         user=getpass.getuser(),
-        command=make_visible(activity[:MAX_COMMAND_CHARS], one_line=True),
+        command=hide_secrets(make_visible(activity, one_line=True))[:MAX_COMMAND_CHARS],
         since=utc_now().strftime("%Y-%m-%d %H:%M:%S UTC"),
     )

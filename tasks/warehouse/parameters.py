@@ -43,6 +43,11 @@ def format_parameters(given: Mapping[str, Any]) -> str:
     return json.dumps(_hide("", kept, secrets), sort_keys=True, ensure_ascii=False, default=str)
 
 
+def hide_secrets(text: str) -> str:
+    """Return a text, such as a command line, without secrets."""
+    return _hide_in_text(text, _find_secrets())
+
+
 def _find_secrets() -> list[str]:
     """Return the values of this process's variables that hold secrets, the longest first."""
     values = {

@@ -1,4 +1,4 @@
-"""A reader of the audit, who looks for secrets"""
+"""A reader of the audit who looks for secrets."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tasks.warehouse.file_lock import lock_warehouse, read_holder
 from tasks.warehouse.parameters import format_parameters
 from tests.attacks.test_audit import ADD_COST, audit, warehouse
 from tests.flows.conftest import Evergreen, evergreen, no_server
@@ -41,7 +42,7 @@ def test_parameters_hold_no_secret(given: dict[str, Any], monkeypatch: pytest.Mo
 
 
 def test_parameters_without_secrets_are_kept() -> None:
-    """A row keeps what is no secret as it was given."""
+    """A row keeps everything else as it was given."""
     given = {
         "edition": "2026-11", "articles": 3, "batch": True, "to": Path("/srv/site"),
         "api-key-env": "OPENAI_API_KEY", "wiki-api": "https://de.wikipedia.org/w/api.php?a=b",
@@ -52,9 +53,20 @@ def test_parameters_without_secrets_are_kept() -> None:
 
 
 def test_a_secret_on_the_command_line_is_not_kept(evergreen: Evergreen, warehouse: Path) -> None:
-    """A password in an option's URL is in no file of the warehouse."""
+    """A password in an option's URL is not in the row of the command."""
     note = f"bought at https://me:{SECRET}@shop.test/"
     code, _, _ = evergreen(*ADD_COST, "--note", note, "--warehouse", warehouse)
     assert code == 0
     [row] = audit(warehouse)
     assert json.loads(row.parameters)["note"] == "bought at https://[hidden]@shop.test/"
+
+
+def test_no_secret_is_told_to_a_process_that_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that has the warehouse names itself to those who wait, without its secrets."""
+    monkeypatch.setenv("SOME_API_KEY", SECRET)
+    command = f"evergreen collect --wiki-api https://me:{SECRET[:7]}@wiki.test --note {SECRET}"
+    with lock_warehouse(tmp_path / "w.duckdb", activity=command):
+        told = str(read_holder(tmp_path / "w.duckdb"))
+    assert "evergreen collect --wiki-api https://[hidden]@wiki.test --note [hidden]" in told

@@ -1,4 +1,4 @@
-"""A giver of backups to restore."""
+"""Someone who hands us a backup to restore."""
 
 import json
 import os
@@ -88,7 +88,7 @@ def test_a_table_name_is_never_sql_or_a_path(dated: Path, name: str) -> None:
 
 
 def test_a_backup_without_a_table_is_no_backup(dated: Path) -> None:
-    """A restore leaves no table out."""
+    """A restore refuses a backup that lacks a table."""
     edit(dated, lambda manifest: manifest["tables"].pop("facts"))
     (dated / "tables" / "facts.parquet").unlink()
     refused(dated, "`tables` lacks facts")
@@ -203,6 +203,27 @@ def test_what_changes_after_the_check_is_not_restored(dated: Path, what: str, na
         restore_backup(backup, to, on_progress=exchange)
     assert not to.exists()
     assert [path for path in to.parent.rglob("*") if path.name.startswith(file.name)] == []
+
+
+@pytest.mark.parametrize("what", ["back up", "restore"])
+def test_no_unfinished_file_is_written_through_a_link(
+    original: Path, dated: Path, tmp_path: Path, what: str
+) -> None:
+    """Neither a backup nor a restore writes through a link in the folder that it is given."""
+    (tmp_path / "mine").write_text("mine")
+    sha = sha256(FILE).hexdigest()
+    to, ending = (tmp_path / "to", ".making")
+    folder = to / "files" / sha[:2]
+    if what == "restore":
+        folder, ending = to / "files" / "w" / sha[:2], ".restoring"
+    folder.mkdir(parents=True)
+    (folder / f".{sha}{ending}").symlink_to(tmp_path / "mine")
+    if what == "restore":
+        restored(dated, to / "w.duckdb")
+    else:
+        create_backup(original / "w.duckdb", to)
+    assert (folder / sha).read_bytes() == FILE
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 @pytest.mark.parametrize("change", ["warehouse_id = 'x'", "schema_version = 14"])

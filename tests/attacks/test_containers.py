@@ -1,4 +1,4 @@
-"""A container that somebody took over"""
+"""Someone who has taken over a container."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Whoever reads what a setting's password could leak into: logs, errors, stored runs."""
+"""A reader of logs, errors and stored runs who looks for passwords."""
 
 import sys
 from collections.abc import Callable

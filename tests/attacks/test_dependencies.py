@@ -1,4 +1,4 @@
-"""Someone who publishes a package that we depend on"""
+"""The publisher of a package that we depend on."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A file that has taken over the helper process that reads it"""
+"""A file that has taken over the process that reads it."""
 
 import asyncio
 import os

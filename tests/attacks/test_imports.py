@@ -1,4 +1,4 @@
-"""A sender of files to import: reports, answers, published data sets, corpora."""
+"""A sender of reports, answers, data sets or corpora."""
 
 import asyncio
 import os

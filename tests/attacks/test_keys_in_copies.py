@@ -1,4 +1,4 @@
-"""A sender of reports or the author of a page, who would have a key carried off in a copy."""
+"""Someone who looks for keys in backups and archives."""
 
 import gzip
 import json

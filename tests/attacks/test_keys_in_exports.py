@@ -1,5 +1,6 @@
-"""A sender of reports or the author of a page, who would have a key handed to others."""
+"""Someone who looks for keys in what we hand out."""
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,17 +10,19 @@ import polars as pl
 import pytest
 
 from flows.cli import calls
+from tasks import drafts
 from tasks.annotation import sheets
 from tasks.benchmarks.drb2_results import FailedResult, ResultLine
 from tasks.configuration.inversion import load_inversion
 from tasks.publishing import drb2
 from tasks.publishing.cited_pages import _write_cited_page
 from tasks.publishing.reports import CitedPage, CrossReferences
+from tasks.sandbox.catalogue import PageFilter
 from tasks.sandbox.program_archive import make_program_archive
 from tasks.secrecy.errors import LeakedKey
 from tasks.secrecy.guard import MASK, KeyGuard
 from tests.attacks.test_keys_in_results import OTHERS, OWN
-from tests.tasks.sandbox.archives import page, write_snapshot
+from tests.tasks.sandbox.archives import opened, page, write_snapshot
 
 THEIRS = OTHERS["Google"]
 
@@ -41,6 +44,19 @@ def test_the_archive_of_programs_holds_no_key(tmp_path: Path) -> None:
     with pytest.raises(LeakedKey, match="MY_API_KEY"):
         make_program_archive(snapshot, tmp_path / "b", inversion)
     assert not list((tmp_path / "b").glob("[0-9a-f]*"))
+
+
+def test_the_sandbox_serves_no_key(tmp_path: Path) -> None:
+    """The sandbox masks the keys in pages, and is not opened with one of ours."""
+
+    async def serve() -> list[str]:
+        index = await opened(tmp_path / "a", [page("https://x.org/a", f"A {THEIRS}.", THEIRS)])
+        served = await index.get_page("https://x.org/a", PageFilter())
+        return [served.title, served.text]
+
+    assert asyncio.run(serve()) == [MASK, f"A {MASK}."]
+    with pytest.raises(LeakedKey, match="MY_API_KEY"):
+        asyncio.run(opened(tmp_path / "b", [page("https://x.org/a", f"A {OWN}.")]))
 
 
 @pytest.mark.parametrize("key", [OWN, THEIRS])
@@ -91,6 +107,15 @@ def test_a_sheet_for_people_holds_no_key(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(LeakedKey, match="MY_API_KEY"):
         sheets.write_sheet(sheet, tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_a_draft_for_people_holds_no_key(tmp_path: Path) -> None:
+    """A draft of rubrics masks the keys in pages that it quotes, and is not written with ours."""
+    drafts._write_file(tmp_path / "a.yaml", f"rubric: Says {THEIRS}.")
+    assert (tmp_path / "a.yaml").read_text("utf-8") == f"rubric: Says {MASK}."
+    with pytest.raises(LeakedKey, match="MY_API_KEY"):
+        drafts._write_file(tmp_path / "b.yaml", f"rubric: Says {OWN}.")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.yaml"]
 
 
 @pytest.mark.parametrize("snapshots", ["passages", "whole"])

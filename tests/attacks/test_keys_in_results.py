@@ -1,8 +1,10 @@
-"""A sender of reports or the author of a page, who would have a key published."""
+"""Someone who looks for keys in what we publish."""
 
+import asyncio
 import json
 import random
 import string
+import sys
 from base64 import b64encode
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,8 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
+from tasks.configuration import secrets
+from tasks.configuration.secrets import KeySettings
 from tasks.publishing.downloads import check_tables, write_data_files
 from tasks.secrecy.errors import LeakedKey
 from tasks.secrecy.forms import FORMS, name_form
@@ -133,6 +137,11 @@ VARIABLES = {
     "OPENAI_API_KEY": OWN,
     "EVERGREEN_SANDBOX_KEY": OWN,
     "HF_TOKEN": OWN,
+    "GEMINI_API_KEY_2": OWN,
+    "OPENAI_API_KEYS": f"{made(20)},{OWN}",
+    "GITLAB_PAT": OWN,
+    "SMTP_PASSWD": OWN,
+    "HTTPS_PROXY": f"http://me:{OWN}@proxy:3128",
     "POSTGRES_PASSWORD": OWN,
     "PGPASSWORD": OWN,
     "CLIENT_SECRET": OWN,
@@ -145,7 +154,7 @@ VARIABLES = {
 
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_every_variable_with_a_key_is_known(variable: str, tmp_path: Path) -> None:
-    """The variables that are named as keys usually are, or by a configuration, count as keys."""
+    """Variables count as keys if they are named like one, or if a configuration names them."""
     (tmp_path / "agents.yaml").write_text("a: {kind: http, key_env: NAMED_BY_CONFIGS}", "utf-8")
     guard = KeyGuard(load_own_keys({variable: VARIABLES[variable]}, tmp_path))
     with pytest.raises(LeakedKey, match=variable):
@@ -156,6 +165,27 @@ def test_the_environment_is_read_by_itself(monkeypatch: pytest.MonkeyPatch) -> N
     """A guard knows the keys of the environment without being told them."""
     monkeypatch.setenv("SOME_API_KEY", OWN)
     with pytest.raises(LeakedKey, match="SOME_API_KEY"):
+        KeyGuard().check(OWN, "a text")
+
+
+def test_a_key_from_a_block_of_prefect_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that came from a Prefect block, and not from the environment, counts as well."""
+
+    class Block:
+        @classmethod
+        async def aload(cls, name: str) -> "Block":
+            return cls()
+
+        def get(self) -> str:
+            return f"{OWN}\n"
+
+    prefect = SimpleNamespace(Secret=Block)
+    monkeypatch.setitem(sys.modules, "prefect.blocks.system", cast(Any, prefect))
+    monkeypatch.setattr("tasks.configuration.secrets.KEYS_OF_BLOCKS", {})
+    monkeypatch.setattr("tasks.secrecy.own_keys.KEYS_OF_BLOCKS", secrets.KEYS_OF_BLOCKS)
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    assert asyncio.run(KeySettings(key_block="my-key").load_key()) == OWN
+    with pytest.raises(LeakedKey, match="the Prefect block my-key"):
         KeyGuard().check(OWN, "a text")
 
 

@@ -1,4 +1,4 @@
-"""Another user of the same host"""
+"""Another user of the same host."""
 
 import os
 import sys
@@ -46,7 +46,7 @@ def evergreen(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
 def test_a_warehouse_and_its_backups_are_private(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only its user reads the warehouse, its pages, files, snapshots, audit and backups."""
+    """Only the user who runs Evergreen can read the warehouse, its snapshots and backups."""
     monkeypatch.setenv("EVERGREEN_QUIET", "0")
     warehouse = tmp_path / "data" / "warehouse.duckdb"
     evergreen(monkeypatch, "import", "wlc", SAMPLE, "--warehouse", warehouse)
@@ -60,7 +60,7 @@ def test_a_warehouse_and_its_backups_are_private(
 def test_prefects_home_and_logs_are_private(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only its user reads Prefect's folder with the history, the results and the server's log."""
+    """Only the user who runs Evergreen can read Prefect's history, results and log."""
     started: list[int] = []
 
     class Started:
@@ -87,7 +87,7 @@ def test_prefects_home_and_logs_are_private(
 def test_a_published_site_is_for_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
 ) -> None:
-    """A web server of another user reads the published site, whatever the umask."""
+    """A web server of another user can read the published site, whatever the umask."""
     os.umask(0o077)
     site = tmp_path / "www" / "site"
     if kept:

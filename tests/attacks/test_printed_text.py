@@ -1,4 +1,4 @@
-"""Whoever gives names and writes texts."""
+"""Whoever writes names and texts that are printed."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Whoever sends a query to `evergreen sql`."""
+"""A sender of queries to `evergreen sql`."""
 
 import os
 import signal
@@ -113,7 +113,7 @@ def test_a_query_calls_nothing_that_reaches_further(warehouse: Path, query: str)
     ],
 )
 def test_a_query_may_still_be_what_reads(warehouse: Path, query: str) -> None:
-    """A query may explain, describe, list and unnest."""
+    """A query may still explain, describe, list and summarize."""
     assert run_query(warehouse, query)[0].width > 0
 
 
@@ -133,7 +133,7 @@ def test_a_query_is_limited_unless_somebody_says_otherwise(
 def test_a_query_that_does_not_listen_ends_with_its_process(
     warehouse: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A query that computes one endless value ends, too: with its process."""
+    """A query that does not listen to its time limit ends with its process."""
     stubborn = "SELECT levenshtein(repeat('ab', 6000), repeat('ba', 6000)) FROM range(1)"
     ended: list[int] = []
     monkeypatch.setattr("tasks.warehouse.reader.STUCK_SECONDS", 0.1)

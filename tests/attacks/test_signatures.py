@@ -1,6 +1,7 @@
-"""A forger of results, who can change a copy of a site or of a backup."""
+"""A forger of results who can change a copy of a site or of a backup."""
 
 import json
+import os
 import shutil
 from base64 import b64decode, b64encode
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from flows.cli.keys import verify_folder
 from tasks.backup import restoration
 from tasks.backup.creation import create_backup
 from tasks.backup.manifest import MANIFEST, SIGNATURE, BackupError, open_backup
@@ -27,9 +29,10 @@ from tasks.signing.signatures import PublicKey, load_public_key
 from tasks.site.folder import SiteFolder
 from tasks.site.mark import MARK, MARK_SIGNATURE
 from tasks.site.verification import verify_site
-from tasks.warehouse.rows import Edition
+from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
+from tests.attacks.test_imports import at_once
 from tests.tasks.backed_up import keep_page
 
 pytestmark = pytest.mark.file_only
@@ -90,6 +93,11 @@ def link(site: Path) -> None:
     (site / "index.html").symlink_to(site.with_name("elsewhere.html"))
 
 
+def pipe(site: Path) -> None:
+    (site / "index.html").unlink()
+    os.mkfifo(site / "index.html")
+
+
 def link_folder(site: Path) -> None:
     site.with_name("elsewhere").mkdir()
     (site / "more").symlink_to(site.with_name("elsewhere"))
@@ -113,7 +121,19 @@ def recomment(site: Path) -> None:
     file.write_text(file.read_text("utf-8").replace("timestamp:", "timestamp:9"), "utf-8")
 
 
-FORGERIES = [lie, relist, add, add_hidden, link, link_folder, remove, unsign, garble, recomment]
+FORGERIES = [
+    lie,
+    relist,
+    add,
+    add_hidden,
+    link,
+    pipe,
+    link_folder,
+    remove,
+    unsign,
+    garble,
+    recomment,
+]
 
 
 @pytest.mark.parametrize("forge", FORGERIES)
@@ -121,11 +141,24 @@ def test_a_changed_site_is_refused(
     forge: Callable[[Path], None], site: Path, key: PublicKey
 ) -> None:
     """A signed site is refused once a file is changed, added, linked or removed."""
-    signed_by, n_files = verify_site(site, key)
-    assert (signed_by.key_id, n_files) == (key.key_id, len(PAGES))
+    signed_by, edition, n_files = verify_site(site, key)
+    assert (signed_by.key_id, edition, n_files) == (key.key_id, "e", len(PAGES))
     forge(site)
-    with pytest.raises(BadSignature):
+    with at_once(), pytest.raises(BadSignature):
         verify_site(site, key)
+
+
+def test_a_verification_says_of_what(
+    site: Path, warehouse: Path, tmp_path: Path, signer: Signer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is verified is named, by edition or day: an earlier one passes for no other."""
+    public = tmp_path / "ours" / PUBLIC_NAME
+    place = create_backup(warehouse, tmp_path / "b", signer=signer).place
+    verify_folder(site, public)
+    verify_folder(place.rename(place.with_name("20990101T000000.000000Z")), public)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "a site of e, is signed by the key" in said
+    assert f"a backup of {utc_now():%Y-%m-%d} " in said
 
 
 def test_a_site_signed_by_another_key_is_refused(
@@ -172,10 +205,14 @@ def test_an_unsigned_site_says_so(site: Path) -> None:
 def test_a_site_replaced_in_place_keeps_no_earlier_signature(
     site: Path, key: PublicKey, signer: Signer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A site whose files are replaced one by one is signed anew, or not at all."""
+    """A site whose files are replaced in place is signed anew or not at all, through no link."""
     monkeypatch.chdir(site)
+    mine = site.with_name("mine")
+    mine.write_text("mine")
+    (site / f".evergreen-{MARK}").symlink_to(mine)
     publish(site, signer)
     verify_site(site, key)
+    assert mine.read_text() == "mine"
     publish(site, None)
     assert not (site / MARK_SIGNATURE).exists()
 
@@ -256,18 +293,18 @@ def test_what_changes_after_it_was_verified_is_not_restored(
 
 
 def test_a_site_is_signed_once_there_is_a_key(
-    tmp_path: Path, signer: Signer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, signer: Signer, theirs: Signer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A monthly run with a key does not leave an unsigned site as it is."""
+    """A monthly run with a key leaves no site as it is that this key has not signed."""
     site = tmp_path / "site"
     judges = []
-    for by in (None, signer):
+    for by in (None, theirs, signer):
         with SiteFolder(site, by) as folder:
             folder.finish({"edition": "e", "judges": ["j"]})
         for named in ("", str(tmp_path / "ours" / SECRET_NAME)):
             monkeypatch.setenv(KEY_VARIABLE, named)
             judges.append(_read_judges(site, "e"))
-    assert judges == [["j"], [], ["j"], ["j"]]
+    assert judges == [["j"], [], ["j"], [], ["j"], ["j"]]
 
 
 def test_a_backup_says_whether_it_is_signed(

@@ -1,4 +1,4 @@
-"""A thief, who would get hold of the key that signs."""
+"""A thief who looks for the key that signs."""
 
 import tarfile
 from pathlib import Path

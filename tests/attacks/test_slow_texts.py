@@ -1,4 +1,4 @@
-"""An agent whose report is made to take long to read"""
+"""An agent whose report is made to take long to read."""
 
 import asyncio
 import time

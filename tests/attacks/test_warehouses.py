@@ -1,4 +1,4 @@
-"""A giver of a warehouse to open."""
+"""Someone who hands us a warehouse to open."""
 
 import os
 import shutil
@@ -224,7 +224,7 @@ def run(request: pytest.FixtureRequest, given: Path) -> Iterator[Callable[[str],
 
 
 def test_sql_reaches_nothing_outside(run: Callable[[str], Any], secret: Path) -> None:
-    """No SQL on a warehouse reads another file, the network, or a setting, even if it is run."""
+    """No SQL on a warehouse reads another file or the network, or changes a setting."""
     secret_frame = pl.DataFrame({"a": [SECRET]})
     for sql in REACHING.values():
         with pytest.raises(duckdb.Error, match=r"disabled|locked|not exist|Cannot access"):

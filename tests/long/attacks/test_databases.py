@@ -1,4 +1,4 @@
-"""A service that somebody took over, at the database it shares with the others"""
+"""Someone who has taken over a service, at the database it shares with others."""
 
 import os
 import re

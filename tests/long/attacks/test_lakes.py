@@ -1,4 +1,4 @@
-"""A giver of a lake to open, or another user of its catalog."""
+"""Someone who hands us a lake to open, or shares its catalog."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A forger of results, against readers who have Debian's minisign and no Evergreen."""
+"""A forger of results, against readers with Debian's minisign and no Evergreen."""
 
 import shutil
 import subprocess

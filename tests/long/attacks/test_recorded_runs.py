@@ -1,4 +1,4 @@
-"""A person who starts runs in the Prefect UI, and would rather not be known"""
+"""A user who starts runs in the Prefect UI and would rather not be known."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""An agent that searches, and what we learn of it"""
+"""An agent that searches our sandbox."""
 
 import os
 import subprocess

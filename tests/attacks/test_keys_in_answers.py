@@ -1,0 +1,68 @@
+"""An agent that hands back the key it was given."""
+
+import asyncio
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.runtime.task_runs import format_error
+from tasks.agents.agent import JobStatus
+from tasks.jobs.run import NoReport
+from tasks.models.errors import RequestRejected, TransientError
+from tasks.warehouse.store import open_warehouse
+from tests.attacks.test_keys_in_results import OWN
+from tests.tasks.asked_agents import (
+    ScriptedAgent,
+    asker_of,
+    ended,
+    jobs,
+    missing,
+    with_assignments,
+)
+
+WRITTEN = {"plain": OWN, "in base64": b64encode(f"Bearer {OWN}".encode()).decode()}
+ANSWERS: dict[str, tuple[list[Any], list[Any]]] = {
+    "as an id": ([ended().model_copy(update={"remote_id": "KEY"})], []),
+    "as a state": ([ended().model_copy(update={"remote_state": "KEY"})], []),
+    "in a refusal": ([RequestRejected("no such key: KEY", 400)], []),
+    "in an error": ([TransientError("KEY is busy", "server")] * 3, []),
+}
+
+
+def fill(value: Any, key: str) -> Any:
+    if isinstance(value, list):
+        return [fill(each, key) for each in value]
+    if isinstance(value, JobStatus):
+        return JobStatus.model_validate_json(value.model_dump_json().replace("KEY", key))
+    if isinstance(value, TransientError):
+        return TransientError(str(value).replace("KEY", key), value.kind)
+    return RequestRejected(str(value).replace("KEY", key), value.code)
+
+
+@pytest.mark.parametrize("way", WRITTEN)
+@pytest.mark.parametrize("where", ANSWERS)
+def test_no_part_of_an_answer_stores_our_key(
+    where: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an agent's answer nor its id, state or error stores a key of ours."""
+    monkeypatch.setenv("MY_API_KEY", OWN)
+    client = ScriptedAgent(*fill(list(ANSWERS[where]), WRITTEN[way]))
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        with_assignments(warehouse)
+        told = ""
+        try:
+            asyncio.run(asker_of(warehouse, client).get_report(missing(warehouse)[0]))
+        except NoReport as error:
+            told = format_error(error)
+        kept = "".join(job.model_dump_json() for job in jobs(warehouse))
+        assert kept
+        for key in WRITTEN.values():
+            assert key not in kept + told
+
+
+def test_no_error_carries_our_key_to_prefect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The errors that a run lists in Prefect hold no key of ours."""
+    monkeypatch.setenv("MY_API_KEY", OWN)
+    assert OWN not in format_error(ValueError(f"the key {OWN} is wrong"))
