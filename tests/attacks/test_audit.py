@@ -39,7 +39,7 @@ READING = {
     "edition list", "edition show", "edition verify", "estimate", "explain", "export drb2",
     "judges", "judges check", "keys new", "keys verify", "leaderboard", "pages counts",
     "pages export", "pages references", "pages show", "pages walls", "protocols", "sandbox",
-    "sandbox-token", "schema", "serve", "sql", "status", "tokens", "ui",
+    "schema", "serve", "sql", "status", "tokens", "ui",
 }  # fmt: skip
 """Commands that change nothing of a warehouse; `serve` has runs, which are recorded themselves."""
 AT_ONCE = {"backup", "compact", "publish", "restore", "sandbox-token"}
