@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -163,11 +164,18 @@ def test_a_page_of_a_server_loads_from_it_alone() -> None:
     assert {"'self'", "http://a", "ws://a"} <= set(policy["default-src"].split())
 
 
+@pytest.mark.parametrize("names", ["localhost evil.example", "evil.example localhost", ""])
+def test_a_request_has_one_name(names: str) -> None:
+    """A request with two names is refused, whichever comes first, also if the server lets it by."""
+    gate = Gate(lambda *_: None, own_names(PORT))  # type: ignore[arg-type]
+    refused = gate.check(Headers(raw=[(b"host", name.encode()) for name in names.split()]))
+    assert refused
+    assert refused.status == 421
+
+
 @pytest.mark.parametrize("names", [own_names(PORT), serving_names("127.0.0.1", ["evil.example"])])
 def test_a_server_of_this_machine_alone_has_no_other_address(names: OwnNames) -> None:
     """A server that is bound to the loopback answers to no address but that."""
-    from starlette.datastructures import Headers
-
     gate = Gate(lambda *_: None, names)  # type: ignore[arg-type]
     for host in ("10.0.0.7", "[fd00::7]", "127.0.0.2", socket.gethostname()):
         refused = gate.check(Headers({"host": host}))
