@@ -11,10 +11,12 @@ from typing import Any
 import httpx
 import jwt
 import pytest
+from fastapi import FastAPI
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from tasks.configuration.errors import ConfigurationError
+from tasks.sandbox.server import NotifyingServer
 from tasks.sandbox.tokens import ReaderToken, SandboxToken, find_token_key, issue_token
 from tests.tasks.sandbox.archives import COPY, MOVED, TOWERS, WIKI
 from tests.tasks.sandbox.test_service import KEY, bearer, client
@@ -80,6 +82,38 @@ def test_a_token_is_bound_to_its_assignment(server: httpx.Client) -> None:
     assert server.get("/search?query=x", headers=bearer(assignment="none")).status_code == 422
 
 
+def call_tool(server: httpx.Client, path: str, headers: dict[str, str]) -> str:
+    """What a tool of MCP says."""
+    called = {"name": "search", "arguments": {"query": "lighthouse by a tool"}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
+    accepted = {"accept": "application/json, text/event-stream"}
+    return server.post(path, json=asked, headers=accepted | headers).text
+
+
+def test_a_tool_is_bound_as_its_token_is(server: httpx.Client) -> None:
+    """What a model asks by MCP is bound to its token and kept as every other request."""
+    mine = bearer(job="job-8")
+    assert "towers.example" in call_tool(server, "/mcp", mine)
+    for path in ("/mcp?assignment=bread", "/mcp?assignment=none"):
+        answer = call_tool(server, path, mine)
+        assert "assignment" in answer
+        assert "towers.example" not in answer
+    reader = issue_token(KEY, ReaderToken(reads="job-8"), timedelta(minutes=1))
+    kept = server.get("/asked", headers={"x-api-key": reader}).json()
+    assert [one["outcome"] for one in kept] == ["served", *["unknown_assignment"] * 2]
+    assert "no_token" in call_tool(server, "/mcp", {"x-api-key": reader})
+
+
+def test_nobody_says_from_where_he_asks(folder: Path) -> None:
+    """Whoever asks an open sandbox too often waits, whatever address he claims."""
+    served = NotifyingServer(FastAPI(), lambda: None).config
+    assert not served.proxy_headers
+    with client(folder, {"per_minute": 2}, edition="e") as http:
+        claims = [{"x-forwarded-for": f"10.0.0.{number}"} for number in range(3)]
+        answers = [http.get("/search?query=x", headers=claim).status_code for claim in claims]
+    assert answers == [200, 200, 429]
+
+
 @pytest.mark.parametrize("url", [WIKI, COPY, MOVED])
 @pytest.mark.parametrize("assignment", ["harrow", "bread"])
 def test_the_target_article_is_not_there(server: httpx.Client, url: str, assignment: str) -> None:
@@ -111,7 +145,7 @@ def test_what_a_token_asked_for_is_kept(server: httpx.Client) -> None:
     assert server.get("/search?query=x", headers={"x-api-key": reader}).status_code == 401
 
 
-def test_what_was_asked_is_in_a_private_file(folder: Path) -> None:
+def test_what_was_asked_is_in_one_file(folder: Path) -> None:
     with sqlite3.connect(folder.parent / "asked.sqlite") as store:
         assert store.execute("SELECT count(*) FROM asked").fetchone()[0] > 0
 
