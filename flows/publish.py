@@ -23,6 +23,7 @@ from flows.runtime.artifacts import (
     format_markdown_table,
 )
 from flows.runtime.progress import stage_progress
+from flows.runtime.server import is_local
 from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.base import format_count
@@ -203,8 +204,9 @@ async def _request_approval(
         "decide, press *Resume* on this run's page and fill in the form."
     )
     await add_text_artifact("approval", text, f"{edition}: what would be published.")
+    asks = " If it asks for a password, `evergreen ui` logs your browser in." if is_local() else ""
     print_always(
-        f"Waiting for a decision on {edition}: review it and press Resume at {get_run_url()}"
+        f"Waiting for a decision on {edition}: review it and press Resume at {get_run_url()}{asks}"
     )
 
 

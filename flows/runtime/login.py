@@ -4,9 +4,7 @@ The password belongs to a Prefect home (`HOME/password`, mode 0600). Our own cli
 browser is logged in by the address that `evergreen ui` prints.
 """
 
-import os
 import secrets
-import stat
 from base64 import b64encode
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tasks.errors import ExpectedError
+from tasks.files.private import read_or_make
 
 LOGIN_PATH = "/log-in"
 PAGE = """<!doctype html><title>Log in</title><meta name="referrer" content="no-referrer">
@@ -45,17 +44,8 @@ def read_password(home: Path) -> str:
         PasswordError: other users can read or replace the file, or it is empty.
     """
     path = password_file(home)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except FileExistsError:
-        pass
-    else:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(f"evergreen:{secrets.token_urlsafe(32)}")
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), encoding="ascii") as file:
-        status = os.fstat(file.fileno())
-        text = file.read(1000).strip()
-    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+    text, private = read_or_make(path, f"evergreen:{secrets.token_urlsafe(32)}")
+    if not private:
         raise PasswordError(
             f"{path} can be read by others than you: end the runs that use it and delete it. "
             "The next run makes a new one."

@@ -6,7 +6,6 @@ share a key: the variable EVERGREEN_SANDBOX_KEY, or a file next to the server's 
 
 import os
 import secrets
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 
 from tasks.base import Frozen
 from tasks.configuration.errors import ConfigurationError
+from tasks.files.private import read_or_make
 
 KEY_VARIABLE = "EVERGREEN_SANDBOX_KEY"
 KEY_FILE = "token-key"
@@ -59,16 +59,11 @@ def find_token_key(folder: Path) -> bytes:
         return sha256(given.encode()).digest()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / KEY_FILE
-    with suppress(FileExistsError):
-        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(made, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(32))
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), encoding="ascii") as file:
-        if os.fstat(file.fileno()).st_mode & 0o077:
-            raise ConfigurationError(
-                f"{path} can be read by others than you: delete it and start the sandbox again."
-            )
-        key = file.read(1000).strip()
+    key, private = read_or_make(path, secrets.token_hex(32))
+    if not private:
+        raise ConfigurationError(
+            f"{path} can be read by others than you: delete it and start the sandbox again."
+        )
     if len(key) < MIN_KEY_CHARS:
         raise ConfigurationError(f"{path} holds no key: delete it and start the sandbox again.")
     return sha256(key.encode()).digest()

@@ -5,7 +5,9 @@ It runs by itself, in the sandbox: it imports nothing of ours but what it attack
 
 import ctypes
 import errno
+import fcntl
 import json
+import mmap
 import os
 import signal
 import socket
@@ -121,11 +123,67 @@ def processes() -> None:
     attempt("ptrace another", lambda: call(101, 16, victim, 0, 0))
     attempt("limit another", lambda: call(302, victim, 7, struct.pack("QQ", 1, 1), 0))
     attempt("slow another", lambda: os.setpriority(os.PRIO_PROCESS, victim, 19))
+    attempt("slow all of the user", lambda: os.setpriority(os.PRIO_USER, 0, 19))
+    attempt("slow their files", lambda: call(251, 3, 0, 3 << 13))
+    attempt("signal by a socket", signal_by_socket)
+    attempt("change a semaphore", lambda: call(66, GIVEN["semaphore"], 0, 16, 7))
+    attempt("remove a semaphore", lambda: call(66, GIVEN["semaphore"], 0, 0, 0))
+    attempt("remove a queue", lambda: call(71, GIVEN["queue"], 0, 0))
+    attempt("remove memory", lambda: call(31, GIVEN["segment"], 0, 0))
+    attempt("watch a folder", lambda: call(254, call(253), folder_of("warehouse"), 0x100))
     attempt("take a descriptor", lambda: call(438, os.pidfd_open(victim), 1, 0))
     attempt("read our shared memory", lambda: shared_memory.SharedMemory(GIVEN["shared"]).size)
 
 
+def folder_of(name: str) -> bytes:
+    return os.fsencode(Path(GIVEN[name]).parent)
+
+
+def signal_by_socket() -> None:
+    one, other = socket.socketpair()
+    fcntl.fcntl(one, fcntl.F_SETOWN, GIVEN["victim"])
+    fcntl.fcntl(one, 10, signal.SIGKILL)  # F_SETSIG
+    fcntl.fcntl(one, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+    other.send(b"x")
+
+
+def request(number: int) -> int:
+    """An `ioctl` or so that needs a file opened for reading alone."""
+    with Path(GIVEN["code"]).open("rb") as file:
+        return call(16, file.fileno(), ctypes.c_long(number), ctypes.create_string_buffer(256))
+
+
+def lease() -> None:
+    with Path(GIVEN["code"]).open("rb") as file:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+
+
+def in_child(act: Callable[[], Any]) -> str:
+    """What a child returns by an act that may cost its life."""
+    child = os.fork()
+    if not child:
+        os._exit(0 if act() > 0 else 1)
+    if end := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        raise OSError(f"ended: {end}")
+    return "returned"
+
+
+def call_as_i386() -> int:
+    """Ask for its own number as a program of 32 bits does."""
+    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(b"\xb8\x14\x00\x00\x00\xcd\x80\xc3")  # mov eax, 20; int 0x80; ret
+    place = ctypes.addressof(ctypes.c_char.from_buffer(code))
+    return int(ctypes.CFUNCTYPE(ctypes.c_int)(place)())
+
+
 def kernel() -> None:
+    attempt("call as i386", lambda: in_child(call_as_i386))
+    attempt("call as x32", lambda: in_child(lambda: LIBC.syscall(ctypes.c_long(0x40000027))))
+    attempt("set flags", lambda: request(0x40086602))
+    attempt("set flags by a long number", lambda: request(1 << 32 | 0x40086602))
+    attempt("set a project", lambda: request(0x401C5820))
+    attempt("set a version", lambda: request(0x40087602))
+    attempt("take a lease", lease)
     attempt("new user namespace", lambda: call(272, 0x10000000))
     attempt("clone3", lambda: call(435, 0, 0))
     attempt("mount", lambda: call(165, b"none", b"/tmp", b"tmpfs", 0, 0))
@@ -149,6 +207,10 @@ def network() -> None:
     attempt("tcp", lambda: connect(inet, tcp, ("127.0.0.1", GIVEN["tcp"])))
     attempt("tcp over v6", lambda: connect(inet6, tcp, ("::ffff:127.0.0.1", GIVEN["tcp"])))
     attempt("udp", lambda: connect(inet, udp, ("127.0.0.1", GIVEN["udp"])))
+    attempt("mptcp", lambda: socket.socket(inet, tcp, 262).close())
+    attempt("sctp", lambda: socket.socket(inet, tcp, 132).close())
+    attempt("lite", lambda: socket.socket(inet, udp, 136).close())
+    attempt("pair of another family", lambda: socket.socketpair(socket.AF_TIPC, tcp))
     attempt("raw", lambda: socket.socket(inet, socket.SOCK_RAW, 1).close())
     attempt("netlink", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).close())
     attempt("unix", lambda: connect(unix, tcp, GIVEN["unix"]))
@@ -158,9 +220,12 @@ def network() -> None:
     attempt("pair", lambda: str(socket.socketpair()))
     attempt("listen", listen)
     attempt("fast open", fast_open)
+    pair = socket.socketpair()
+    attempt("connect a pair", lambda: connect_by_number(pair[0].fileno()))
+    attempt("connect a file", lambda: connect_by_number(0))
     if address := os.environ.get("EVERGREEN_SANDBOX"):
         attempt("sandbox", lambda: urllib.request.urlopen(f"{address}/told", timeout=10).read())
-        headers = {"Authorization": "Bearer mine", "Host": "evil.example"}
+        headers = {"Authorization": "Bearer mine", "Host": "evil.example", "X-Api-Key": "mine"}
         asked = urllib.request.Request(f"{address}/told", headers=headers)
         attempt("sandbox with headers", lambda: urllib.request.urlopen(asked, timeout=10).read())
 
@@ -169,6 +234,11 @@ def pair_to_unix() -> str:
     one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     one.sendto(b"hello", GIVEN["unix datagrams"])
     return "sent"
+
+
+def connect_by_number(descriptor: int) -> int:
+    place = struct.pack("=HHI8x", socket.AF_INET, socket.htons(80), 0)
+    return call(42, descriptor, place, len(place))
 
 
 def listen() -> str:
@@ -182,6 +252,7 @@ def fast_open() -> int:
 
 
 if __name__ == "__main__":
+    signal.alarm(60)  # a connection that nobody answers would wait for ever
     files()
     processes()
     kernel()

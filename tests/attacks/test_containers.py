@@ -14,7 +14,7 @@ GIVEN = {
     name: f"secret of {name}"
     for name in (
         "POSTGRES_PASSWORD", "SERVER_DATABASE_PASSWORD", "WORKER_DATABASE_PASSWORD",
-        "EVERGREEN_SANDBOX_KEY", "PREFECT_SERVER_API_AUTH_STRING",
+        "PREFECT_SERVER_API_AUTH_STRING", "EVERGREEN_SANDBOX_KEY",
     )
 }  # fmt: skip
 SERVICES = services(GIVEN)
@@ -52,10 +52,10 @@ def secrets_of(name: str) -> set[str]:
 
 def test_each_service_has_the_password_it_needs_and_no_other() -> None:
     """A service is given its own database password; the sandbox and the site are given none."""
-    prefect = "PREFECT_SERVER_API_AUTH_STRING"
-    assert secrets_of("postgres") == {*GIVEN} - {"EVERGREEN_SANDBOX_KEY", prefect}
-    assert secrets_of("server") == {"SERVER_DATABASE_PASSWORD", prefect}
-    assert secrets_of("worker") == {"WORKER_DATABASE_PASSWORD", prefect}
+    login = "PREFECT_SERVER_API_AUTH_STRING"
+    assert secrets_of("postgres") == {*GIVEN} - {"EVERGREEN_SANDBOX_KEY", login}
+    assert secrets_of("server") == {"SERVER_DATABASE_PASSWORD", login}
+    assert secrets_of("worker") == {"WORKER_DATABASE_PASSWORD", login}
     assert secrets_of("sandbox") == set()
     assert secrets_of("site") == set()
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from flows.cli.main import main
-from tasks.agents.baseline.program import main as run_baseline
 from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.configuration.agents import HttpAsk, OpenAiResponsesAsk
 from tasks.configuration.models import LlmJudgeEntry, load_judges
@@ -113,18 +112,6 @@ def test_no_wiki_is_stored_with_a_password(tmp_path: Path) -> None:
             asked = CollectionRequest(edition="e", api_url=address)
             begin = partial(begin_collection, opened, asked, load_wikipedia(), utc_now())
             refused(begin, "--wiki-api")
-
-
-def test_the_baseline_sends_no_password(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The baseline refuses a sandbox's address with credentials without repeating them."""
-    assignment = tmp_path / "assignment.json"
-    assignment.write_text('{"title": "t", "kind": "write_article"}', "utf-8")
-    for address in ADDRESSES:
-        given = {"EVERGREEN_ASSIGNMENT": str(assignment), "EVERGREEN_SANDBOX": address}
-        assert run_baseline(given) == 1
-        said = capsys.readouterr().err
-        assert "EVERGREEN_SANDBOX: expected an address without" in said
-        assert SECRET not in said
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The program of a participant"""
 
 import asyncio
+import ctypes
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
 from tasks.agents.command.container import build_run
 from tasks.agents.command.isolation import JobPlace
+from tasks.agents.command.program import SANDBOX_TOKEN
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
@@ -45,6 +47,8 @@ from tests.tasks.asked_agents import (
 SECRET = "sk-a-key-of-ours-that-no-program-may-see"
 WITHOUT_CAPABILITIES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 ROOT = Path(__file__).parents[2]
+GET_VALUE = 12
+"""Of `semctl`."""
 Found = dict[str, dict[str, str]]
 
 
@@ -98,11 +102,22 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         listening.listen(5)
     shared = shared_memory.SharedMemory(create=True, size=64)
     environment = {"PATH": os.environ["PATH"], "A_KEY": SECRET}
-    victim = subprocess.Popen(["sleep", "600"], env=environment)
-    known |= {"shared": shared.name, "victim": victim.pid}
+    # With capabilities it would be out of reach anyway.
+    bare = WITHOUT_CAPABILITIES if os.geteuid() == 0 and shutil.which("setpriv") else ()
+    victim = subprocess.Popen([*bare, "sleep", "600"], env=environment)
+    libc = ctypes.CDLL(None)
+    old = {"segment": libc.shmget(0, 64, 0o600), "semaphore": libc.semget(0, 1, 0o600),
+           "queue": libc.msgget(0, 0o600)}  # fmt: skip
+    known |= {"shared": shared.name, "victim": victim.pid, **old}
     told = folder / "given.json"
     told.write_text(json.dumps(known))
     yield told
+    assert victim.poll() is None
+    assert os.getpriority(os.PRIO_PROCESS, victim.pid) == os.getpriority(os.PRIO_PROCESS, 0)
+    assert libc.semctl(old["semaphore"], 0, GET_VALUE) == 0
+    for remove, what in ((libc.shmctl, "segment"), (libc.msgctl, "queue")):
+        assert remove(old[what], 0, None) == 0
+    assert libc.semctl(old["semaphore"], 0, 0) == 0
     victim.kill()
     victim.wait()
     shared.close()
@@ -166,7 +181,8 @@ WHOSE = ("warehouse", "secret", "sibling", "sample", "key")
 def test_it_reads_nothing_that_is_not_its_own(found: dict[str, str]) -> None:
     """A program reads neither the warehouse nor keys nor reports of others nor the sample."""
     reads = [f"read {whose}" for whose in WHOSE]
-    looks = ["list the warehouse's folder", "list the home folder", "follow an own link"]
+    looks = ["list the warehouse's folder", "list the home folder", "follow an own link",
+             "watch a folder"]  # fmt: skip
     system = ["hear /etc/shadow", "hear /etc/passwd"]
     assert did(found, *reads, *looks, *system) == {}
     assert SECRET not in json.dumps({k: v for k, v in found.items() if k != "read archive"})
@@ -183,7 +199,9 @@ def test_it_changes_nothing_that_is_not_its_own(found: dict[str, str], given: Pa
 
 def test_it_changes_no_rights_owners_or_times(found: dict[str, str], given: Path) -> None:
     """A program changes no modes, owners, times or attributes of others' files."""
-    assert did(found, "chown warehouse", "setxattr warehouse") == {}
+    flags = ("set flags", "set flags by a long number", "set a project", "set a version")
+    assert did(found, "chown warehouse", "setxattr warehouse", *flags, "take a lease") == {}
+    assert {found[flag] for flag in flags} == {"EPERM"}
     state = Path(json.loads(given.read_text())["warehouse"]).stat()
     assert (state.st_mode & 0o777, state.st_uid) == (0o644 & ~current_umask(), os.getuid())
     assert state.st_mtime > 1
@@ -207,13 +225,15 @@ def test_other_processes_are_out_of_reach(found: dict[str, str]) -> None:
     assert did(
         found, "environ of another", "environ of its supervisor", "command line of another",
         "memory of another", "kill another", "ptrace another", "limit another", "slow another",
-        "take a descriptor", "read our shared memory",
+        "take a descriptor", "read our shared memory", "slow all of the user", "slow their files",
+        "change a semaphore", "remove a semaphore", "remove a queue", "remove memory",
     ) == {}  # fmt: skip
 
 
 def test_the_kernel_gives_it_no_way_around(found: dict[str, str]) -> None:
-    """A program makes no namespace, mount, device or ring of requests."""
-    ways = ("new user namespace", "clone3", "mount", "io_uring", "bpf", "keyctl", "make a device")
+    """A program makes no namespace, mount, device, ring of requests, or calls of other kinds."""
+    ways = ("new user namespace", "clone3", "mount", "io_uring", "bpf", "keyctl", "make a device",
+            "call as i386", "call as x32")  # fmt: skip
     assert did(found, *ways) == {}
 
 
@@ -226,7 +246,9 @@ def test_no_network_is_none(tried: Found) -> None:
 
 def test_no_socket_of_this_machine_is_reached(found: dict[str, str]) -> None:
     """A program reaches no unix socket (Docker's, the log's), whatever its network."""
-    assert did(found, "unix", "unix datagrams", "abstract", "pair to unix", "raw", "netlink") == {}
+    ways = ("unix", "unix datagrams", "abstract", "pair to unix", "raw", "netlink", "mptcp", "lite")
+    assert did(found, *ways) == {}
+    assert (found["sctp"], found["pair of another family"]) == ("EACCES", "EACCES")
 
 
 def test_the_sandbox_network_is_the_sandbox(tried: Found, sandbox: str) -> None:
@@ -235,8 +257,9 @@ def test_the_sandbox_network_is_the_sandbox(tried: Found, sandbox: str) -> None:
     host = sandbox.removeprefix("http://")
     assert Told.asked_by == {"Bearer token of a"}
     assert found["sandbox"] == found["sandbox with headers"] == f"did: b'Bearer [hidden] {host}'"
-    assert did(found, "udp", "listen", "fast open", "raw") == {}
-    assert "EVERGREEN_SANDBOX_TOKEN" not in found["environment"]
+    ways = ("udp", "listen", "fast open", "raw", "connect a pair", "connect a file")
+    assert did(found, *ways) == {}
+    assert SANDBOX_TOKEN not in found["environment"]
 
 
 def test_the_open_network_is_open(tried: Found) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from tasks.agents.http import CONFIGURED_IN
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
 from tasks.agents.isolation.plan import (
+    SYSTEM,
     IsolationPlan,
     describe_missing,
     find_python_paths,
@@ -57,7 +58,7 @@ def plan_isolation(agent: str, ask: CommandAsk, program: str, place: JobPlace) -
     own = [str(folder / name) for name in ("prompt.md", "assignment.json")]
     code = [str(CODE / name) for name in ("flows", "tasks")] + [str(CONFIGS.absolute())]
     readable = (
-        *leave_out([*find_python_paths(), *code], private),
+        *leave_out([*SYSTEM, *find_python_paths(), *code], private),
         *_find_reads(agent, (*ask.reads, *_find_own_files(ask)), private),
         *dict.fromkeys((program, str(Path(program).resolve()))),
         *leave_out(_find_environment(Path(program)), private),
@@ -93,8 +94,10 @@ def _find_environment(program: Path) -> list[str]:
         lines = (prefix / "pyvenv.cfg").read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return []
-    homes = [line.partition("=")[2].strip() for line in lines if line.startswith("home")]
-    return list_prefix(str(prefix), *(str(Path(home).parent) for home in homes))
+    named = [line.partition("=")[2].strip() for line in lines if line.startswith("home")]
+    # Whoever made the environment wrote this: only an interpreter's folder counts as one.
+    homes = [Path(home) for home in named if any(Path(home).glob("python3*"))]
+    return list_prefix(str(prefix), *(str(home.parent) for home in homes))
 
 
 def _find_reads(agent: str, named: Iterable[str], private: tuple[Path, ...]) -> list[str]:

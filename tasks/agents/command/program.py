@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from tasks.agents.isolation.relay import ConnectAnswerer, SandboxRelay
 
 ROOT = Path(__file__).resolve().parents[3]
 """The folder of `tasks`, where supervisor and launcher start."""
-SANDBOX_TOKEN = "EVERGREEN_SANDBOX_TOKEN"
+SANDBOX_TOKEN = "JOB_TOKEN"
 """The variable by which the supervisor gets the job's token for the sandbox server."""
+ANSWER_SECONDS = 10.0
+"""How long the reaper may take to start, or to end all others."""
 MAX_FILE_BYTES = 4 * 1024**3
 """The largest file that a program may write."""
 
@@ -60,7 +63,27 @@ def read_spec(folder: Path) -> ProgramSpec:
     return ProgramSpec(**given | {name: tuple(given[name]) for name in ("command", "inherited")})
 
 
-def start_program(folder: Path, spec: ProgramSpec, token: str | None) -> subprocess.Popen[bytes]:
+class Reaper:
+    """The process that ends all others of an isolated program; the launcher starts it."""
+
+    def __init__(self, life: socket.socket) -> None:
+        """life: closed at the other end where the launcher started none."""
+        self._life = life
+        life.settimeout(ANSWER_SECONDS)
+        self.pid = int(life.recv(20) or b"0")
+        """0: there is none."""
+
+    def end_all(self) -> None:
+        """End every process of the program; return when it is done."""
+        with self._life, suppress(OSError):
+            self._life.shutdown(socket.SHUT_WR)
+            while self._life.recv(1):
+                pass
+
+
+def start_program(
+    folder: Path, spec: ProgramSpec, token: str | None
+) -> tuple[subprocess.Popen[bytes], Reaper]:
     """Start the program of a job; it runs once this returns.
 
     token: the job's, for the sandbox server.
@@ -72,38 +95,43 @@ def start_program(folder: Path, spec: ProgramSpec, token: str | None) -> subproc
     relay = SandboxRelay(spec.sandbox, token) if spec.sandbox else None
     address = {"EVERGREEN_SANDBOX": relay.address} if relay else {}
     ours, theirs = socket.socketpair()
+    life, its_life = socket.socketpair()
     reading, writing = os.pipe()
     with (folder / "prompt.md").open("rb") as prompt, ours, theirs:
+        given = (writing, theirs.fileno() if relay else -1, its_life.fileno())
         process = subprocess.Popen(
-            _build_command(spec, writing, theirs.fileno() if relay else -1),
+            _build_command(spec, *given),
             stdin=prompt,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=ROOT,
             env=spec.environment | inherited | address,
             process_group=0,
-            pass_fds=(writing, theirs.fileno()) if relay else (writing,),
+            pass_fds=[descriptor for descriptor in given if descriptor >= 0],
         )
         os.close(writing)
         theirs.close()
+        its_life.close()
         if relay:
             _answer_connects(ours, relay)
         with os.fdopen(reading, "rb") as status:
             problem = status.read().decode()
+    reaper = Reaper(life)
     if problem:
+        reaper.end_all()
         process.communicate()
         raise OSError(problem)
-    return process
+    return process, reaper
 
 
-def _build_command(spec: ProgramSpec, status: int, channel: int) -> list[str]:
-    """Return the launcher's command line. status, channel: its file descriptors."""
+def _build_command(spec: ProgramSpec, status: int, channel: int, life: int) -> list[str]:
+    """Return the launcher's command line. status, channel, life: its file descriptors."""
     limits = {"CORE": 0, "FSIZE": MAX_FILE_BYTES}
     if spec.container is None:  # the engine keeps the container's memory
         limits["AS"] = spec.memory_mb * 2**20
     launcher = [
         sys.executable, "-m", "tasks.agents.isolation.launcher", spec.isolation,
-        json.dumps(limits), str(status), str(channel), "--", *spec.command,
+        json.dumps(limits), str(status), str(channel), str(life), "--", *spec.command,
     ]  # fmt: skip
     plan = IsolationPlan.parse(spec.isolation) if spec.isolation else None
     return wrap(launcher, plan, str(ROOT)) if plan and plan.bubblewrap else launcher
@@ -114,4 +142,4 @@ def _answer_connects(channel: socket.socket, relay: SandboxRelay) -> None:
     _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
     if descriptors:  # none: the launcher failed
         relay.start()
-        ConnectAnswerer(descriptors[0], relay.server_port).start()
+        ConnectAnswerer(descriptors[0], relay).start()

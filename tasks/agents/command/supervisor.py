@@ -37,7 +37,13 @@ from tasks.agents.command.capture import (
     write_atomically,
 )
 from tasks.agents.command.container import remove_container
-from tasks.agents.command.program import SANDBOX_TOKEN, ProgramSpec, read_spec, start_program
+from tasks.agents.command.program import (
+    SANDBOX_TOKEN,
+    ProgramSpec,
+    Reaper,
+    read_spec,
+    start_program,
+)
 from tasks.processes.dumpable import forbid_dumps
 
 ANSWER_FILE = "answer.json"
@@ -108,11 +114,12 @@ class _Supervision:
             CapturedStream.open(self._folder / "stderr", self._secrets) as stderr,
         ):
             try:
-                process = start_program(self._folder, self._spec, self._token)
+                process, reaper = start_program(self._folder, self._spec, self._token)
             except OSError as error:
                 reason, code = f"could not be started: {error.strerror or error}", None
             else:
-                reason = self._watch(process, (stdout, stderr), began + self._spec.seconds)
+                streams, until = (stdout, stderr), began + self._spec.seconds
+                reason = self._watch(process, reaper, streams, until)
                 code = process.returncode
             if self._spec.container:
                 remove_container(self._spec.command[0], self._spec.container)
@@ -125,7 +132,11 @@ class _Supervision:
         write_atomically(self._folder / "ended.json", json.dumps(ended))
 
     def _watch(
-        self, process: subprocess.Popen[bytes], captured: Sequence[CapturedStream], until: float
+        self,
+        process: subprocess.Popen[bytes],
+        reaper: Reaper,
+        captured: Sequence[CapturedStream],
+        until: float,
     ) -> str:
         """Capture the program's output until it ends or must end; return why it ended."""
         reason = "exit"
@@ -138,25 +149,23 @@ class _Supervision:
                     reason = "stopped" if self._stopped else "timeout"
                     break
                 _read_available(selector, CHECK_SECONDS)
-            self._end_processes(selector)
+                _reap_adopted(process.pid)
+            self._end_processes(selector, reaper)
             process.wait()
             while _read_available(selector, 0):
                 pass
-        with suppress(ChildProcessError):  # adopted processes, so that their memory is counted
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        _reap_adopted(process.pid)
         return reason
 
-    def _end_processes(self, selector: selectors.BaseSelector) -> None:
+    def _end_processes(self, selector: selectors.BaseSelector, reaper: Reaper) -> None:
         """Terminate the program and all its descendants, then kill those that remain."""
-        for process in _find_living_descendants():
+        for process in _find_living_descendants(reaper.pid):
             with suppress(psutil.Error):
                 process.terminate()
-        terminated = time.monotonic()
-        while (
-            _find_living_descendants() and time.monotonic() < terminated + self._spec.grace_seconds
-        ):
+        until = time.monotonic() + self._spec.grace_seconds
+        while _find_living_descendants(reaper.pid) and time.monotonic() < until:
             _read_available(selector, CHECK_SECONDS)
+        reaper.end_all()
         began = time.monotonic()
         while (left := _find_living_descendants()) and time.monotonic() < began + KILL_SECONDS:
             for process in left:
@@ -197,12 +206,22 @@ class _Supervision:
         self._stopped = True
 
 
-def _find_living_descendants() -> list[psutil.Process]:
-    """Return all descendants of this process that have not ended."""
+def _reap_adopted(program: int) -> None:
+    """Reap adopted processes that ended, so that they take up no numbers and their memory is
+    counted; the program itself is left to its `Popen`."""
+    with suppress(ChildProcessError):
+        while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if ended.si_pid == program:
+                return
+            os.waitpid(ended.si_pid, 0)
+
+
+def _find_living_descendants(but: int = 0) -> list[psutil.Process]:
+    """Return all descendants of this process that have not ended. but: the reaper's id."""
     living = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if process.status() != psutil.STATUS_ZOMBIE:
+            if process.pid != but and process.status() != psutil.STATUS_ZOMBIE:
                 living.append(process)
     return living
 

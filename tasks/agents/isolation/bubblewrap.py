@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from tasks.agents.isolation.plan import SYSTEM, IsolationPlan
+from tasks.agents.isolation.plan import IsolationPlan
 
 PROBE_SECONDS = 10
 NAMESPACES = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts",
@@ -34,7 +34,7 @@ def wrap(command: Iterable[str], plan: IsolationPlan, folder: str) -> list[str]:
     """Return the command in namespaces of its own. folder: where it starts."""
     assert plan.bubblewrap is not None
     network = () if plan.network != "none" else ("--unshare-net",)
-    shown = _outermost((*SYSTEM, *plan.readable))
+    shown = _outermost(plan.readable)
     binds = [
         *(part for path in shown for part in ("--ro-bind-try", path, path)),
         *(part for path in plan.writable for part in ("--bind", path, path)),

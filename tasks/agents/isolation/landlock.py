@@ -90,6 +90,21 @@ def restrict_files(
         os.close(handle)
 
 
+def restrict_signals() -> None:
+    """Keep signals inside once more: what was started before is out of reach from now on.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    libc = _libc()
+    ruleset = _Ruleset(0, 0, ABSTRACT_SOCKETS_AND_SIGNALS)
+    handle = _check(libc.syscall(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.sizeof(ruleset), 0))
+    try:
+        _check(libc.syscall(_RESTRICT_SELF, handle, 0))
+    finally:
+        os.close(handle)
+
+
 def _allow(ruleset: int, path: str, access: int) -> None:
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)

@@ -10,13 +10,18 @@ from tasks.agents.isolation.landlock import MIN_ABI, find_abi
 from tasks.agents.isolation.system_calls import load_library
 
 SYSTEM = (
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+    "/bin", "/lib", "/lib32", "/lib64", "/sbin",
+    *(f"{prefix}/{name}" for prefix in ("/usr", "/usr/local")
+      for name in ("bin", "include", "lib", "lib32", "lib64", "libexec", "sbin", "share")),
     "/etc/alternatives", "/etc/ca-certificates", "/etc/crypto-policies", "/etc/fonts",
     "/etc/gai.conf", "/etc/host.conf", "/etc/hosts", "/etc/ld.so.cache", "/etc/localtime",
-    "/etc/mime.types", "/etc/nsswitch.conf", "/etc/pki", "/etc/protocols", "/etc/resolv.conf",
-    "/etc/services", "/etc/ssl", "/etc/timezone",
+    "/etc/mime.types", "/etc/nsswitch.conf", "/etc/pki/ca-trust", "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/certs", "/etc/pki/tls/openssl.cnf", "/etc/protocols", "/etc/resolv.conf",
+    "/etc/services", "/etc/ssl/cert.pem", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
+    "/etc/timezone",
     "/sys/devices/system/cpu", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
 )  # fmt: skip
+"""Not all of /usr, where people keep projects (/usr/src/app), nor of /etc/ssl, which has keys."""
 PROCESSES = (
     "/proc/cpuinfo", "/proc/filesystems", "/proc/loadavg", "/proc/meminfo", "/proc/self",
     "/proc/stat", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/random",
@@ -24,8 +29,9 @@ PROCESSES = (
 )  # fmt: skip
 """Without a process namespace of its own; /proc would show everybody's processes."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-OF_A_PREFIX = ("bin", "include", "lib", "lib64", "share", "pyvenv.cfg")
-"""What belongs to Python in its prefix, which may also be a project's folder."""
+OF_A_PREFIX = ("bin", "include", "lib", "lib64", "pyvenv.cfg", "share/zoneinfo")
+"""What belongs to Python in its prefix, which may also be a project's folder, or ~/.local, whose
+`share` has people's files."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +84,18 @@ def find_python_paths() -> tuple[str, ...]:
 
 
 def list_prefix(*prefixes: str) -> list[str]:
-    """Return what belongs to Python in its prefixes."""
-    found = [Path(prefix) / name for prefix in dict.fromkeys(prefixes) for name in OF_A_PREFIX]
-    return [str(path) for path in found if path.exists()]
+    """Return what belongs to Python in its prefixes; no link out of one, which anybody may plant
+    in a virtual environment of theirs."""
+    found = [
+        (Path(prefix), Path(prefix) / name)
+        for prefix in dict.fromkeys(prefixes)
+        for name in OF_A_PREFIX
+    ]
+    return [
+        str(path)
+        for prefix, path in found
+        if path.exists() and path.resolve().is_relative_to(prefix.resolve())
+    ]
 
 
 def leave_out(paths: Iterable[str], private: Iterable[Path]) -> tuple[str, ...]:
@@ -95,7 +110,9 @@ def leave_out(paths: Iterable[str], private: Iterable[Path]) -> tuple[str, ...]:
         if any(real.is_relative_to(one) for one in hidden):
             continue
         if any(one.is_relative_to(real) for one in hidden):
-            found += leave_out(sorted(map(str, path.iterdir())), hidden)
+            # A link leads to what is allowed elsewhere, or to what was never named.
+            inner = sorted(str(each) for each in path.iterdir() if not each.is_symlink())
+            found += leave_out(inner, hidden)
         else:
             found.append(str(path))
     return tuple(found)

@@ -15,16 +15,16 @@ import socket
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 MAX_BODY_BYTES = 1 << 20
 MAX_ANSWER_BYTES = 64 << 20
 TIMEOUT_SECONDS = 120
-NOT_SENT_ON = frozenset({
-    "authorization", "connection", "content-length", "cookie", "expect", "host", "keep-alive",
-    "origin", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "x-api-key",
-})  # fmt: skip
-"""Headers of the one connection, or ours to set."""
+MAX_CONNECTIONS = 32
+SENT_ON = frozenset({"accept", "accept-language", "content-type", "last-event-id", "user-agent"})
+"""Headers of the program that the sandbox server gets, beside those of MCP. Others could say who
+asks, or mean something to a server before ours."""
 PIDFD_GETFD = 438
 PIDFD_THREAD = os.O_EXCL
 """Flag of pidfd_open (Linux 6.9): the thread that asks need not be the program's first."""
@@ -34,11 +34,32 @@ class SandboxRelay(ThreadingHTTPServer):
     """An HTTP server on a free port of the loopback, which asks one other server."""
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, url: str, token: str | None) -> None:
         super().__init__(("127.0.0.1", 0), _Relayed)
         self.target = urlsplit(url.rstrip("/"))
         self.token = token
+        self._expected: set[int] = set()
+        self._free = threading.BoundedSemaphore(MAX_CONNECTIONS)
+
+    def expect(self, port: int) -> None:
+        """Let a connection from this port of the loopback in: others are not the program's."""
+        self._expected.add(port)
+
+    def verify_request(self, request: object, client_address: Any) -> bool:
+        """Whether a connection is served."""
+        if client_address[1] not in self._expected:
+            return False
+        self._expected.discard(client_address[1])
+        return self._free.acquire(blocking=False)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection until it ends."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
     @property
     def address(self) -> str:
@@ -75,7 +96,10 @@ class _Relayed(BaseHTTPRequestHandler):
             self._answer(413, b'{"error": "the body is too large, or has no length"}')
             return
         body = self.rfile.read(int(length)) or None
-        headers = {k: v for k, v in self.headers.items() if k.lower() not in NOT_SENT_ON}
+        if not _is_plain(self.path):
+            self._answer(400, b'{"error": "the path has dots to other folders"}')
+            return
+        headers = {k: v for k, v in self.headers.items() if _is_sent_on(k.lower())}
         if self.server.token:
             headers["Authorization"] = f"Bearer {self.server.token}"
         try:
@@ -105,6 +129,15 @@ class _Relayed(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+
+def _is_sent_on(header: str) -> bool:
+    return header in SENT_ON or header.startswith("mcp-")
+
+
+def _is_plain(target: str) -> bool:
+    """Whether a path stays in its folder: a server before ours may follow dots."""
+    return not {".", ".."} & set(unquote(target.partition("?")[0]).split("/"))
 
 
 class _Call(ctypes.Structure):
@@ -143,12 +176,12 @@ _IS_VALID = _request(2, 8, 1)
 
 
 class ConnectAnswerer:
-    """Answers every `connect` of a program by a connection to one port of the loopback."""
+    """Answers every `connect` of a program by a connection to its relay."""
 
-    def __init__(self, listener: int, port: int) -> None:
+    def __init__(self, listener: int, relay: SandboxRelay) -> None:
         """listener: what seccomp gave the program's launcher."""
         self._listener = listener
-        self._port = port
+        self._relay = relay
 
     def start(self) -> None:
         """Answer in a thread, until the program and all that it started have ended."""
@@ -181,10 +214,26 @@ class ConnectAnswerer:
                 os.close(process)
             if taken < 0:
                 return ctypes.get_errno()
-            with socket.socket(fileno=taken) as of_caller:
+            with _as_socket(taken) as of_caller:
                 # The caller may have ended, and another process have its number.
                 fcntl.ioctl(self._listener, _IS_VALID, ctypes.c_uint64(call.id))
-                at = "::ffff:127.0.0.1" if of_caller.family == socket.AF_INET6 else "127.0.0.1"
-                return of_caller.connect_ex((at, self._port))
+                return self._connect_to_relay(of_caller)
         except OSError as error:
             return error.errno or errno.ECONNREFUSED
+
+    def _connect_to_relay(self, of_caller: socket.socket) -> int:
+        if of_caller.family not in (socket.AF_INET, socket.AF_INET6):
+            return errno.EAFNOSUPPORT
+        at = "::ffff:127.0.0.1" if of_caller.family == socket.AF_INET6 else "127.0.0.1"
+        with suppress(OSError):  # it is connected already, and is told so
+            of_caller.bind((at, 0))
+            self._relay.expect(of_caller.getsockname()[1])
+        return of_caller.connect_ex((at, self._relay.server_port))
+
+
+def _as_socket(descriptor: int) -> socket.socket:
+    try:
+        return socket.socket(fileno=descriptor)
+    except OSError:  # it is a file, or so
+        os.close(descriptor)
+        raise

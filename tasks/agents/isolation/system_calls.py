@@ -14,15 +14,23 @@ TYPE_MASK = 0xF
 """The bits of a socket's type; the others are flags."""
 NEW_NAMESPACES = 0x7E020080
 """Every CLONE_NEW… flag."""
+LOW_BITS = 0xFFFFFFFF
+"""The kernel looks at no others of a number of type `int`."""
 FAST_OPEN = 0x20000000
 """MSG_FASTOPEN connects without `connect`."""
 
+PROTOCOLS = {
+    socket.SOCK_STREAM: socket.IPPROTO_TCP, socket.SOCK_DGRAM: socket.IPPROTO_UDP,
+}  # fmt: skip
+
 REACHES_OTHERS = (
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
-    "msgget", "msgsnd", "msgrcv", "semget", "semop", "semtimedop", "shmget", "shmat",
-    "mq_open", "mq_unlink", "migrate_pages", "move_pages",
+    "msgctl", "msgget", "msgsnd", "msgrcv", "semctl", "semget", "semop", "semtimedop",
+    "shmctl", "shmget", "shmat", "mq_open", "mq_unlink", "migrate_pages", "move_pages",
+    "inotify_add_watch",
 )  # fmt: skip
-"""Other processes' memory, files and queues."""
+"""Other processes' memory, files and queues; a watch names what they do in folders that the program
+cannot list."""
 CHANGES_THE_SYSTEM = (
     "mount", "umount2", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsmount",
     "fsconfig", "fspick", "mount_setattr", "pivot_root", "chroot", "unshare", "setns",
@@ -40,6 +48,16 @@ CHANGES_ATTRIBUTES = (
     "setxattr", "lsetxattr", "fsetxattr", "setxattrat",
     "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
 )  # fmt: skip
+CHANGES_FLAGS = (
+    0x40086602, 0x40046602,  # FS_IOC_SETFLAGS, with 64 and 32 bits
+    0x40087602, 0x40086604,  # FS_IOC_SETVERSION, and ext4's own
+    0x401C5820,  # FS_IOC_FSSETXATTR
+    0x40806685,  # FS_IOC_ENABLE_VERITY
+    0x800C6613,  # FS_IOC_SET_ENCRYPTION_POLICY
+)  # fmt: skip
+"""Requests of `ioctl` that take a file which was opened for reading."""
+SET_LEASE = 1024
+"""Request of `fcntl` that keeps others waiting who open the file."""
 CHANGES_MODES_AND_TIMES = (
     "chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "utimensat", "futimesat",
 )  # fmt: skip
@@ -54,6 +72,8 @@ OF_ANOTHER_PROCESS = (
     "prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr",
 )  # fmt: skip
 """Their first argument is a process; 0 is the caller."""
+OF_OTHER_PROCESSES = {"setpriority": 0, "ioprio_set": 1}
+"""Their first argument says whether the second is a process (this number), a group or a user."""
 
 
 def load_library() -> Any:
@@ -100,8 +120,13 @@ def _refuse_calls(library: Any, made: Any) -> None:
         _add(library, made, library.ERRNO(0), name)
     for name in OF_ANOTHER_PROCESS:
         _add(library, made, refused, name, library.Arg(0, library.NE, 0))
-    for name in ("setpriority", "ioprio_set"):
+    for name, process in OF_OTHER_PROCESSES.items():
+        _add(library, made, refused, name, library.Arg(0, library.NE, process))
         _add(library, made, refused, name, library.Arg(1, library.NE, 0))
+    for call, requests in (("ioctl", CHANGES_FLAGS), ("fcntl", (SET_LEASE,))):
+        for request in requests:
+            low = library.Arg(1, library.MASKED_EQ, LOW_BITS, request)
+            _add(library, made, refused, call, low)
     for flag in (1 << bit for bit in range(32) if NEW_NAMESPACES >> bit & 1):
         _add(library, made, refused, "clone", library.Arg(0, library.MASKED_EQ, flag, flag))
     _add(library, made, library.ERRNO(errno.ENOSYS), "clone3")  # its flags are in memory
@@ -116,6 +141,12 @@ def _refuse_sockets(library: Any, made: Any, network: str) -> None:
     for family in set(range(highest + 1)) - set(families):
         _add(library, made, refused, "socket", library.Arg(0, library.EQ, family))
     _add(library, made, refused, "socket", library.Arg(0, library.GT, highest))
+    if families:  # others connect without `connect` (SCTP), or pass Landlock (MPTCP)
+        protocols = {0, *(PROTOCOLS[kind] for kind in types)}
+        for protocol in set(range(max(protocols))) - protocols:
+            _add(library, made, refused, "socket", library.Arg(2, library.EQ, protocol))
+        _add(library, made, refused, "socket", library.Arg(2, library.GT, max(protocols)))
+    _add(library, made, refused, "socketpair", library.Arg(0, library.NE, socket.AF_UNIX))
     # A pair is connected; one of datagrams could be connected anew, to somebody's socket file.
     for call, allowed in (("socket", types), ("socketpair", (socket.SOCK_STREAM,))):
         for kind in set(range(TYPE_MASK + 1)) - set(allowed):
