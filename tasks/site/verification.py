@@ -50,9 +50,8 @@ def _read_signature(file: Path) -> bytes | None:
 def _check_file(folder: Path, path: str, sha: str) -> None:
     file = folder / path
     try:
-        with open_file(file, within=folder) as opened:
-            # What a link leads to may be another tomorrow.
-            is_same = not file.is_symlink() and file_digest(opened, "sha256").hexdigest() == sha
+        with open_file(file, within=folder) as opened:  # what is elsewhere may change tomorrow
+            is_same = file_digest(opened, "sha256").hexdigest() == sha
     except OSError as error:
         raise BadSignature(
             f"{file} of the signed site is missing or cannot be read ({error.strerror or error}). "
@@ -66,7 +65,14 @@ def _check_file(folder: Path, path: str, sha: str) -> None:
 
 def _walk(folder: Path) -> Iterator[str]:
     """Yield every file of a folder, and links to folders, which hold what nobody has signed."""
-    for root, folders, files in os.walk(folder):
+    for root, folders, files in os.walk(folder, onerror=_refuse_unread):
         within = Path(root).relative_to(folder)
         links = (name for name in folders if (Path(root) / name).is_symlink())
         yield from ((within / name).as_posix() for name in (*files, *links))
+
+
+def _refuse_unread(error: OSError) -> None:
+    raise BadSignature(
+        f"{error.filename} cannot be listed ({error.strerror}), and may hold what nobody has "
+        "signed. Do not trust it; get the site again."
+    ) from error

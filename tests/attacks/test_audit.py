@@ -170,6 +170,15 @@ def test_a_killed_command_shows_as_begun(warehouse: Path, tmp_path: Path) -> Non
     assert (row.name, row.outcome, row.ended_at) == ("import", "begun", None)
 
 
+def test_a_row_lies_in_its_own_warehouse(warehouse: Path, tmp_path: Path) -> None:
+    """A command's row lies in the warehouse that it was given, and in no other that it opens."""
+    other = tmp_path / "other.duckdb"
+    activity = make_activity(warehouse, "command", "import", {})
+    with record_activity(activity, pytest.fail), open_warehouse(other) as store:
+        store.write(Change(Edition, [Edition(edition="e", source="test")]))
+    assert audit(other) == []
+
+
 def test_no_change_without_its_row(warehouse: Path) -> None:
     """A change and its row are one commit: if the row cannot be written, nothing is changed."""
     activity = make_activity(warehouse, "command", "import", {})

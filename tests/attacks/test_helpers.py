@@ -70,7 +70,17 @@ def test_a_pickle_as_an_answer_runs_nothing(tmp_path: Path, helper: Helper) -> N
 
 
 @pytest.mark.parametrize(
-    "answer", [b'v"a text"', b"v[1]", b"v", b"", b"v1 2", b"e{}", b'e{"name": "E", "more": 1}']
+    "answer",
+    [
+        b'v"a text"',
+        b"v[1]",
+        b"v",
+        b"",
+        b"v1 2",
+        b"e{}",
+        b'e{"name": "E"}',
+        b'e{"kind": "error", "name": "E", "message": "", "place": "", "more": 1}',
+    ],
 )
 def test_an_answer_of_another_type_is_refused(answer: bytes, helper: Helper) -> None:
     """An answer of another type than the function declares is refused, and ends its helper."""

@@ -6,6 +6,7 @@ import shutil
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,24 @@ def test_a_changed_site_is_refused(
     assert (signed_by.key_id, edition, n_files) == (key.key_id, "e", len(PAGES))
     forge(site)
     with at_once(), pytest.raises(BadSignature):
+        verify_site(site, key)
+
+
+def test_a_folder_that_cannot_be_listed_is_refused(
+    site: Path, key: PublicKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A signed site is refused if a folder in it cannot be listed: it may hold anything."""
+    (site / "more").mkdir()
+    (site / "more" / "b.html").write_text("<p>Another.</p>", "utf-8")
+    scan = os.scandir
+
+    def refuse(path: Path | str) -> Any:
+        if Path(path).name == "more":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(BadSignature, match="cannot be listed"):
         verify_site(site, key)
 
 

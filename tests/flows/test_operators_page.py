@@ -17,7 +17,8 @@ pytestmark = pytest.mark.prose
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operators.md").read_text("utf-8")
-GIVEN_TO_AGENTS = {"EVERGREEN_ARCHIVE", "EVERGREEN_ASSIGNMENT", "EVERGREEN_CACHE"}
+GIVEN_TO_AGENTS = {"EVERGREEN_ARCHIVE", "EVERGREEN_ASSIGNMENT", "EVERGREEN_CACHE",
+                   "EVERGREEN_SANDBOX_TOKEN"}  # fmt: skip
 """What Evergreen sets for programs that it starts; nobody else does."""
 
 

@@ -25,7 +25,6 @@ from tasks.agents.baseline.index import PageSearch, UnreadableArchive, open_arch
 from tasks.agents.baseline.questions import answer_question
 from tasks.agents.baseline.research import MIN_NAMED, MIN_NAMED_QUERY, choose_statements, research
 from tasks.agents.baseline.sandbox import SandboxPages
-from tasks.credentials import ADDRESSES, CredentialsInAddress, refuse_credentials
 from tasks.warehouse.rows import AssignmentKind
 from tasks.warehouse.traces import SearchStep
 
@@ -57,7 +56,7 @@ def main(environment: Mapping[str, str]) -> int:
     try:
         assignment = _load_assignment(environment)
         report, trace = write_report(_open_search(environment, assignment), assignment)
-    except (CannotWrite, UnreadableArchive, CredentialsInAddress) as error:
+    except (CannotWrite, UnreadableArchive) as error:
         print(f"baseline: {error}", file=sys.stderr)
         return 1
     steps = [step.model_dump() for step in trace]
@@ -95,9 +94,7 @@ def write_report(
 
 def _open_search(environment: Mapping[str, str], assignment: BaselineAssignment) -> PageSearch:
     if environment.get("EVERGREEN_SANDBOX"):
-        address = environment["EVERGREEN_SANDBOX"]
-        refuse_credentials(address, "EVERGREEN_SANDBOX", ADDRESSES["EVERGREEN_SANDBOX"])
-        return SandboxPages(address, assignment.assignment)
+        return SandboxPages(environment["EVERGREEN_SANDBOX"], assignment.assignment)
     cache = Path(environment.get("EVERGREEN_CACHE", "cache"))
     return open_archive(Path(_require_variable(environment, "EVERGREEN_ARCHIVE")), cache)
 

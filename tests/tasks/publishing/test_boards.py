@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import polars as pl
+import pytest
 
 from tasks.protocols.registry import get_protocol
 from tasks.publishing.board_parts import BoardParts, render_parts
@@ -16,6 +17,12 @@ from tasks.site.content import BoardView, MetricColumn
 COLUMNS = (MetricColumn("Cov.", METRIC),)
 APART = {"apart": "it delivered 1 of 3 reports, fewer than 95 %", "ranked": None}
 BOARD = BOARDS[0]
+
+
+@pytest.fixture(autouse=True)
+def no_exposure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every program was held as usual."""
+    monkeypatch.setattr("tasks.publishing.boards.load_exposure", lambda _: {})
 
 
 def entries() -> tuple[Any, ...]:
