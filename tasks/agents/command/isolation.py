@@ -56,7 +56,7 @@ def plan_isolation(agent: str, ask: CommandAsk, program: str, place: JobPlace) -
     private = (*place.private, SAMPLE)
     folder, archive = place.folder, place.archive
     own = [str(folder / name) for name in ("prompt.md", "assignment.json")]
-    code = [str(CODE / name) for name in ("flows", "tasks")] + [str(CONFIGS.absolute())]
+    code = [*(str(CODE / name) for name in ("flows", "tasks", "configs")), str(CONFIGS.absolute())]
     readable = (
         *leave_out([*SYSTEM, *find_python_paths(), *code], private),
         *_find_reads(agent, (*ask.reads, *_find_own_files(ask)), private),
