@@ -104,6 +104,10 @@ def options(
         os.environ["EVERGREEN_WAREHOUSE"] = str(warehouse)
 
 
+INTERRUPTED = "Query interrupted"
+"""What DuckDB says of Ctrl-C where it runs in the main thread."""
+
+
 def main() -> None:
     """Run the command; print an `ExpectedError`, or that the disk is full, as a message
     and exit with 1."""
@@ -121,7 +125,9 @@ def main() -> None:
         # What could not be written is dropped, or Python would write it once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _exit_with_error(f"cannot write: {error.strerror}.")
-    except Exception:
+    except Exception as error:
+        if str(error) == INTERRUPTED:
+            sys.exit(130)
         _exit_with_traceback()
 
 
