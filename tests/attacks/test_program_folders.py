@@ -88,3 +88,18 @@ def test_the_system_is_programs_and_libraries() -> None:
     opened = [Path(path) for path in plan.SYSTEM]
     assert [p for p in kept if any(Path(p).is_relative_to(path) for path in opened)] == []
     assert not any(Path(name).name == "share" for name in plan.OF_A_PREFIX)
+
+
+def test_what_cannot_be_isolated_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program whose isolation fails as it starts does not run."""
+    program = tmp_path / "agent"
+    program.write_text("#!/bin/sh\necho ran\n")
+    program.chmod(0o755)
+    assert heard(tmp_path / "1", program) == "ran\n"
+    monkeypatch.setattr(isolation, "find_bubblewrap", lambda: "/bin/false")
+    assert "ran" not in heard(tmp_path / "2", program)
+    monkeypatch.setattr(isolation, "find_bubblewrap", lambda: None)
+    monkeypatch.setattr(isolation, "SYSTEM", (*plan.SYSTEM, "/etc/hosts/no-folder"))
+    assert "ran" not in heard(tmp_path / "3", program)

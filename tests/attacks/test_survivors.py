@@ -4,7 +4,10 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -22,7 +25,8 @@ import os, time
 os.kill(-1, 9)  # whatever watches it
 end = time.monotonic() + {SECONDS}
 if os.fork():
-    time.sleep(0.3)
+    while not os.path.exists("alive"):
+        time.sleep(0.01)
     print("a report", flush=True)
     os._exit(0)
 os.environ.clear()
@@ -73,6 +77,24 @@ def start(program: CommandClient, tmp_path: Path) -> int:
     )
 
 
+def sleepers(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that sleep on."""
+    found = []
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            if process.name() == "sleep" and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def wait_for(look: Callable[[], Any]) -> Any:
+    """What there is to see, at the latest after ten seconds."""
+    until = time.monotonic() + 10
+    while not (seen := look()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return seen
+
+
 def test_no_process_of_a_program_outlives_its_job(tmp_path: Path) -> None:
     """When its job ends every process of a program ends, however quickly it starts new ones."""
     answer = run(client(tmp_path, COMET), "j")
@@ -86,22 +108,17 @@ def test_no_process_of_a_program_outlives_its_job(tmp_path: Path) -> None:
 def test_no_process_of_a_program_outlives_its_supervisor(tmp_path: Path) -> None:
     """When its supervisor is killed every process of a program ends, whatever it calls itself."""
     supervisor = start(client(tmp_path, LEFT_BEHIND), tmp_path)
-    time.sleep(0.7)
-    processes = psutil.Process(supervisor).children(recursive=True)
-    assert [p for p in processes if p.name() == "sleep"]
+    processes = wait_for(lambda: sleepers(psutil.Process(supervisor).children(recursive=True)))
+    assert processes
     os.kill(supervisor, signal.SIGKILL)
-    time.sleep(0.5)
-    assert [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE] == []
+    assert wait_for(lambda: not sleepers(processes))
 
 
 def test_ended_processes_are_not_kept(tmp_path: Path) -> None:
     """Processes that a program leaves ended take up no numbers of the machine."""
     supervisor = psutil.Process(start(client(tmp_path, MANY_DEAD), tmp_path))
     output = tmp_path / "a" / "j" / "stdout"
-    while not output.read_bytes():
-        time.sleep(0.1)
-    time.sleep(0.3)
-    left = len(supervisor.children(recursive=True))
+    assert wait_for(output.read_bytes)
+    assert wait_for(lambda: len(supervisor.children(recursive=True)) < 10)
     supervisor.terminate()
-    supervisor.wait(5)
-    assert left < 10
+    supervisor.wait(10)
