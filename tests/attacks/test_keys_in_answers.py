@@ -9,16 +9,21 @@ import pytest
 
 from flows.runtime.task_runs import format_error
 from tasks.agents.agent import JobStatus
+from tasks.imports.matching import match_reports
+from tasks.imports.reports import import_reports
 from tasks.jobs.run import NoReport
 from tasks.models.errors import RequestRejected, TransientError
+from tasks.warehouse.rows import Report
 from tasks.warehouse.store import open_warehouse
 from tests.attacks.test_keys_in_results import OWN
 from tests.tasks.asked_agents import (
+    EDITION,
     ScriptedAgent,
     asker_of,
     ended,
     jobs,
     missing,
+    running,
     with_assignments,
 )
 
@@ -66,3 +71,36 @@ def test_no_error_carries_our_key_to_prefect(monkeypatch: pytest.MonkeyPatch) ->
     """The errors that a run lists in Prefect hold no key of ours."""
     monkeypatch.setenv("MY_API_KEY", OWN)
     assert OWN not in format_error(ValueError(f"the key {OWN} is wrong"))
+
+
+def test_a_report_that_holds_a_key_of_ours_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that holds a key of ours, in any encoding, becomes no report, and is stored
+    without it."""
+    monkeypatch.setenv("OPENAI_API_KEY", OWN)
+    for number, written in enumerate((OWN, b64encode(OWN.encode()).decode())):
+        with open_warehouse(tmp_path / f"{number}.duckdb") as warehouse:
+            with_assignments(warehouse)
+            client = ScriptedAgent([running()], [ended(text=f"# Tern\n\nThe key is {written}.")])
+            with pytest.raises(NoReport, match="holds the value of OPENAI_API_KEY"):
+                asyncio.run(asker_of(warehouse, client).get_report(missing(warehouse)[0]))
+            [job] = jobs(warehouse)
+            assert (job.state, missing(warehouse)[0].next_step) == ("failed", "manual")
+            assert written not in job.model_dump_json()
+            assert warehouse.rows(Report, "true") == []
+
+
+def test_a_report_file_that_holds_a_key_of_ours_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report that is imported as a file is searched for our keys as well."""
+    monkeypatch.setenv("OPENAI_API_KEY", OWN)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "Tern_0.md").write_text(f"# Tern\n\n{OWN}")
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        with_assignments(warehouse)
+        matched = match_reports(warehouse, tmp_path / "in", EDITION, "hand")
+        done = import_reports(warehouse, matched, accept_guesses=True)
+        assert [outcome.outcome for outcome in done.outcomes] == ["left out"]
+        assert "holds the value of OPENAI_API_KEY" in done.outcomes[0].remarks[0]

@@ -1,6 +1,5 @@
 """The program of a participant"""
 
-import asyncio
 import ctypes
 import json
 import os
@@ -9,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-from base64 import b64encode
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import shared_memory
@@ -26,27 +24,12 @@ from tasks.agents.command.program import SANDBOX_TOKEN
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
-from tasks.imports.matching import match_reports
-from tasks.imports.reports import import_reports
-from tasks.jobs.run import NoReport
 from tasks.models.errors import Misconfigured
-from tasks.warehouse.rows import Report
-from tasks.warehouse.store import open_warehouse
 from tests.attacks.programs import attack, run
-from tests.tasks.asked_agents import (
-    EDITION,
-    ScriptedAgent,
-    asker_of,
-    ended,
-    jobs,
-    missing,
-    running,
-    with_assignments,
-)
 
 SECRET = "sk-a-key-of-ours-that-no-program-may-see"
 WITHOUT_CAPABILITIES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 GET_VALUE = 12
 """Of `semctl`."""
 Found = dict[str, dict[str, str]]
@@ -314,39 +297,6 @@ def test_jobs_share_no_cache(tmp_path: Path) -> None:
         client = CommandClient("a", ask, AgentFolders(tmp_path / str(shared), None))
         assert run(client, "job-1").text == "nothing\n"
         assert run(client, "job-2").text == second
-
-
-def test_a_report_that_holds_a_key_of_ours_is_set_aside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An answer that holds a key of ours, in any encoding, becomes no report, and is stored
-    without it."""
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    for number, written in enumerate((SECRET, b64encode(SECRET.encode()).decode())):
-        with open_warehouse(tmp_path / f"{number}.duckdb") as warehouse:
-            with_assignments(warehouse)
-            client = ScriptedAgent([running()], [ended(text=f"# Tern\n\nThe key is {written}.")])
-            with pytest.raises(NoReport, match="holds the value of OPENAI_API_KEY"):
-                asyncio.run(asker_of(warehouse, client).get_report(missing(warehouse)[0]))
-            [job] = jobs(warehouse)
-            assert (job.state, missing(warehouse)[0].next_step) == ("failed", "manual")
-            assert written not in job.model_dump_json()
-            assert warehouse.rows(Report, "true") == []
-
-
-def test_a_report_file_that_holds_a_key_of_ours_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A report that is imported as a file is searched for our keys as well."""
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "Tern_0.md").write_text(f"# Tern\n\n{SECRET}")
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        with_assignments(warehouse)
-        matched = match_reports(warehouse, tmp_path / "in", EDITION, "hand")
-        done = import_reports(warehouse, matched, accept_guesses=True)
-        assert [outcome.outcome for outcome in done.outcomes] == ["left out"]
-        assert "holds the value of OPENAI_API_KEY" in done.outcomes[0].remarks[0]
 
 
 def test_an_image_needs_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

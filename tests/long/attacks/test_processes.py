@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.test_programs import ROOT, SECRET, WITHOUT_CAPABILITIES
+from tests.long.attacks.test_programs import ROOT, SECRET, WITHOUT_CAPABILITIES
 
 WAIT = "print('up', flush=True); import time; time.sleep(60)"
 SUPERVISOR = """
