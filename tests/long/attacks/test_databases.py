@@ -27,6 +27,7 @@ PASSWORDS = {
 }
 """All that would have to be quoted in SQL or a shell."""
 SERVER, WORKER = "prefect", "evergreen"
+LOGIN = {"PREFECT_SERVER_API_AUTH_STRING": "operator:for-these-tests"}
 OWN = {SERVER: "SERVER_DATABASE_PASSWORD", WORKER: "WORKER_DATABASE_PASSWORD"}
 
 
@@ -131,7 +132,7 @@ def test_the_worker_can_do_its_work(
     postgres: RunningPostgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worker's user makes and fills the lake."""
-    monkeypatch.setenv("PGPASSWORD", environment("worker", PASSWORDS)["PGPASSWORD"])
+    monkeypatch.setenv("PGPASSWORD", environment("worker", PASSWORDS | LOGIN)["PGPASSWORD"])
     keywords = of(postgres, WORKER).keywords(WORKER)
     lake = f"ducklake:postgres:{keywords}?files={tmp_path}"
     with open_warehouse(lake) as warehouse:
@@ -141,7 +142,7 @@ def test_the_worker_can_do_its_work(
 
 def test_the_server_can_do_its_work(postgres: RunningPostgres, tmp_path: Path) -> None:
     """The server's user makes Prefect's tables."""
-    named = environment("server", PASSWORDS) | {
+    named = environment("server", PASSWORDS | LOGIN) | {
         "PREFECT_SERVER_DATABASE_HOST": postgres.host,
         "PREFECT_SERVER_DATABASE_PORT": str(postgres.port),
         "PREFECT_HOME": str(tmp_path),

@@ -126,15 +126,15 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return Finished(home, json.loads(stored), run_id, done.stderr)
 
 
-@pytest.fixture(scope="session")
-def known() -> Iterator[pytest.MonkeyPatch]:
-    with pytest.MonkeyPatch.context() as environ:
-        yield environ
+@pytest.fixture
+def shared(served: Shared, monkeypatch: pytest.MonkeyPatch) -> Shared:
+    """The same home, served again for two processes at once, whose password this one knows."""
+    monkeypatch.setenv(AUTH, read_password(served.home))
+    return served
 
 
 @pytest.fixture(scope="session")
-def shared(finished: Finished, known: pytest.MonkeyPatch) -> Iterator[Shared]:
-    """The same home, served again for two processes at once."""
+def served(finished: Finished) -> Iterator[Shared]:
     home = finished.home
     hold = script(home, "with local_server(home):\n    time.sleep(300)")
     users = [subprocess.Popen(hold, env=environment()) for _ in range(2)]
@@ -142,7 +142,6 @@ def shared(finished: Finished, known: pytest.MonkeyPatch) -> Iterator[Shared]:
         assert eventually(lambda: answers(read_record(home)), 90), read_log_tail(home)
         record = read_record(home)
         assert record is not None
-        known.setenv(AUTH, read_password(home))
         yield Shared(home, users, record)
     finally:
         for user in users:
