@@ -18,8 +18,9 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.wording import describe_expected, format_location
 from tasks.files.opening import open_file
 
+CONFIGS_VARIABLE = "EVERGREEN_CONFIGS"
 CONFIGS = Path(
-    os.environ.get("EVERGREEN_CONFIGS") or Path(__file__).resolve().parents[2] / "configs"
+    os.environ.get(CONFIGS_VARIABLE) or Path(__file__).resolve().parents[2] / "configs"
 )
 """The project's `configs` folder, or the copy that EVERGREEN_CONFIGS names."""
 

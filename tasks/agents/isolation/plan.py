@@ -101,9 +101,10 @@ def list_prefix(*prefixes: str) -> list[str]:
 def leave_out(paths: Iterable[str], private: Iterable[Path]) -> tuple[str, ...]:
     """Return the paths without private ones: a folder that holds one is replaced by its content.
 
-    Rules of Landlock only ever allow: what lies in an allowed folder cannot be taken out again.
+    Rules of Landlock only ever allow: what lies in an allowed folder cannot be taken out again. The
+    content of such a folder can be read, but not listed.
     """
-    hidden = [path.resolve() for path in private]
+    hidden = [path.resolve() for path in private if path.exists()]
     found: list[str] = []
     for path in map(Path, paths):
         real = path.resolve()
