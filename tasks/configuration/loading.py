@@ -19,9 +19,7 @@ from tasks.configuration.wording import describe_expected, format_location
 from tasks.files.opening import open_file
 
 CONFIGS_VARIABLE = "EVERGREEN_CONFIGS"
-CONFIGS = Path(
-    os.environ.get(CONFIGS_VARIABLE) or Path(__file__).resolve().parents[2] / "configs"
-)
+CONFIGS = Path(os.environ.get(CONFIGS_VARIABLE) or Path(__file__).resolve().parents[2] / "configs")
 """The project's `configs` folder, or the copy that EVERGREEN_CONFIGS names."""
 
 MAX_BYTES = 2_000_000

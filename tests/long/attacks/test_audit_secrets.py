@@ -8,8 +8,8 @@ import pytest
 
 from tasks.warehouse.file_lock import lock_warehouse, read_holder
 from tasks.warehouse.parameters import format_parameters
-from tests.attacks.test_audit import ADD_COST, audit, warehouse
 from tests.flows.conftest import Evergreen, evergreen, no_server
+from tests.long.attacks.test_audit import ADD_COST, audit, warehouse
 
 __all__ = ["evergreen", "no_server", "warehouse"]
 

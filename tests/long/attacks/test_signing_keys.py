@@ -16,7 +16,7 @@ from tasks.signing.keys import (
     make_keys,
 )
 from tests.attacks.keys import ROOT, copied_by_the_image
-from tests.attacks.test_signatures import publish, warehouse
+from tests.long.attacks.test_signatures import publish, warehouse
 
 __all__ = ["warehouse"]
 pytestmark = pytest.mark.file_only
