@@ -109,12 +109,8 @@ def connect(
     return connection
 
 
-def ensure_schema(
-    connection: duckdb.DuckDBPyConnection, where: LocationLike, *, is_new: bool = False
-) -> str:
+def ensure_schema(connection: duckdb.DuckDBPyConnection, where: LocationLike) -> str:
     """Make every table and view in an empty database, or what is missing in an older one.
-
-    is_new: whether the connection has made the file, so that nothing of a stranger is in it.
 
     Returns:
         The warehouse's id.
@@ -126,7 +122,7 @@ def ensure_schema(
     where = parse_location(where)
     prepare = strip_column_comments if isinstance(where, DuckLake) else str
     try:
-        is_made = not is_new and has_schema(connection, where)
+        is_made = has_schema(connection, where)
     except UpgradableWarehouse:
         check_objects(list_objects(connection), _own_objects(), where, older=True)
         upgrade_schema(connection, SCHEMA_VERSION, prepare(_read_sql("views")))

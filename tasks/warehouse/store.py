@@ -183,9 +183,6 @@ def open_warehouse(
         return
     with _lock_file(where, wait_seconds, on_wait, activity):
         folders = [where.subfolder("exports")]
-        is_new = isinstance(where, DuckDBFile) and not any(
-            path.exists() for path in (where.path, Path(f"{where.path}.wal"))
-        )
         connection = (
             connect_lake(where, folders=folders)
             if isinstance(where, DuckLake)
@@ -193,7 +190,7 @@ def open_warehouse(
         )
         try:
             with schema_lock(where) if isinstance(where, DuckLake) else nullcontext():
-                identity = ensure_schema(connection, where, is_new=is_new)
+                identity = ensure_schema(connection, where)
             warehouse = Warehouse(where, connection, identity)
         except BaseException as error:
             connection.close()
