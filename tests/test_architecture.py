@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -63,10 +64,12 @@ ALL_PROTOCOLS = {*PROTOCOLS, "own_rubric"}
 OPENS_THE_STORE = {"tasks.warehouse.store", "tasks.warehouse.reader", "tasks.warehouse.snapshot"}
 
 
+@cache
 def modules() -> list[tuple[str, Path]]:
     return modules_below(ROOT, "flows", "tasks")
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """The project's own modules that a file imports."""
     return set(imports(path)) & {name for name, _ in modules()}
