@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from flows.__main__ import main
+from flows.display import console
 from flows.runtime import server
 from tasks.site.folder import SiteFolder
 from tests.tasks.annotated import SAMPLE
@@ -37,6 +38,7 @@ def expected(folder: Path, files: str, folders: str) -> dict[str, str]:
 
 
 def evergreen(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
+    monkeypatch.setattr(console.STDERR, "quiet", False)  # what --quiet sets is undone with it
     monkeypatch.setattr(sys, "argv", ["evergreen", "--quiet", *map(str, arguments)])
     with pytest.raises(SystemExit) as ended:
         main()
