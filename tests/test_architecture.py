@@ -276,6 +276,11 @@ with suppress(SystemExit):
     assert loaded(code, slow, environ) == "[]"
 
 
+def test_a_supervisor_of_a_program_is_light() -> None:
+    code = "import sys, tasks.agents.command.supervisor"
+    assert loaded(code, (*SLOW, "pydantic", "rich", "yaml")) == "[]"
+
+
 def test_no_command_loads_what_only_its_run_needs() -> None:
     code = (
         "import sys; from tests.flows.cli.test_options import commands; "

@@ -69,11 +69,3 @@ def build_run(
         *(part for name in ask.environment for part in ("--env", name)),
         "--workdir", str(program), ask.image, *ask.command,
     )  # fmt: skip
-
-
-def remove_container(engine: str, container: str) -> None:
-    """Stop and remove a container, if it is still there."""
-    subprocess.run(
-        [engine, "rm", "--force", container],
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWER_SECONDS, check=False,
-    )  # fmt: skip

@@ -19,6 +19,8 @@ SANDBOX_TOKEN = "JOB_TOKEN"
 """The variable by which the supervisor gets the job's token for the sandbox server."""
 ANSWER_SECONDS = 10.0
 """How long the reaper may take to start, or to end all others."""
+REMOVAL_SECONDS = 30.0
+"""How long an engine may take to remove a container."""
 MAX_FILE_BYTES = 4 * 1024**3
 """The largest file that a program may write."""
 
@@ -122,6 +124,15 @@ def start_program(
         process.communicate()
         raise OSError(problem)
     return process, reaper
+
+
+def remove_container(engine: str, container: str) -> None:
+    """Stop and remove a container, if it is still there and the engine answers."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            [engine, "rm", "--force", container],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=REMOVAL_SECONDS, check=False,
+        )  # fmt: skip
 
 
 def _build_command(spec: ProgramSpec, status: int, channel: int, life: int) -> list[str]:

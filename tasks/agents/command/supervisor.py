@@ -36,12 +36,12 @@ from tasks.agents.command.capture import (
     select_secrets,
     write_atomically,
 )
-from tasks.agents.command.container import remove_container
 from tasks.agents.command.program import (
     SANDBOX_TOKEN,
     ProgramSpec,
     Reaper,
     read_spec,
+    remove_container,
     start_program,
 )
 from tasks.processes.dumpable import forbid_dumps
@@ -85,9 +85,9 @@ def kill_leftovers(folder: Path) -> None:
         with suppress(psutil.Error):
             if process.environ().get("EVERGREEN_ASSIGNMENT") == ours:
                 process.kill()
-    spec = read_spec(folder)
-    if spec.container:
-        remove_container(spec.command[0], spec.container)
+    spec = json.loads((folder / "job.json").read_text("utf-8"))
+    if container := spec.get("container"):  # version 0.1 wrote none
+        remove_container(spec["command"][0], container)
 
 
 class _Supervision:
@@ -208,7 +208,9 @@ class _Supervision:
 
 def _reap_adopted(program: int) -> None:
     """Reap adopted processes that ended, so that they take up no numbers and their memory is
-    counted; the program itself is left to its `Popen`."""
+    counted; the program itself is left to its `Popen`. Only Linux lets a process adopt others."""
+    if sys.platform != "linux":
+        return
     with suppress(ChildProcessError):
         while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if ended.si_pid == program:
