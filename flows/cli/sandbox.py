@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -34,6 +34,7 @@ from tasks.warehouse.snapshot import find_latest, latest_snapshot
 if TYPE_CHECKING:
     from tasks.sandbox.access import AccessRules
     from tasks.sandbox.source import PageSource
+    from tasks.serving.gate import OwnNames
 
 CorpusOption = Annotated[
     Path | None,
@@ -68,6 +69,16 @@ ExportsOption = Annotated[
         help="Read the edition's last export from this folder, not from beside the warehouse.",
     ),
 ]
+NameOption = Annotated[
+    list[str] | None,
+    typer.Option("--name", help="A name by which other machines call it; may be repeated."),
+]
+PerMinuteOption = Annotated[
+    int | None, typer.Option("--per-minute", min=1, help="Requests per token or address.")
+]
+BuildOnlyOption = Annotated[
+    bool, typer.Option("--build-only", help="Build or update the index, then exit.")
+]
 IndexOption = Annotated[
     Path | None,
     typer.Option("--index", help="Keep the index in this folder, not beside the warehouse."),
@@ -82,19 +93,12 @@ def sandbox(
     as_of: AsOfOption = None,
     ranking: RankingOption = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    name: Annotated[
-        list[str] | None,
-        typer.Option("--name", help="A name by which other machines call it; may be repeated."),
-    ] = None,
+    name: NameOption = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = 8100,
     open_to_all: OpenOption = False,
-    per_minute: Annotated[
-        int | None, typer.Option("--per-minute", min=1, help="Requests per token or address.")
-    ] = None,
+    per_minute: PerMinuteOption = None,
     log_queries: Annotated[bool, typer.Option("--log-queries", help="Print every query.")] = False,
-    build_only: Annotated[
-        bool, typer.Option("--build-only", help="Build or update the index, then exit.")
-    ] = False,
+    build_only: BuildOnlyOption = False,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Serve archived pages to agents: search and fetch, also as MCP tools.
@@ -109,16 +113,9 @@ def sandbox(
     from tasks.sandbox.server import open_socket
     from tasks.sandbox.source import PageSource, sandbox_folder
     from tasks.sandbox.tokens import find_token_key
-    from tasks.serving.gate import is_loopback
+    from tasks.serving.gate import is_loopback, serving_names
 
-    if edition is None and corpus is None:
-        raise typer.BadParameter("give --edition, --corpus, or both.")
-    if edition is None and not open_to_all and not build_only:
-        raise typer.BadParameter(
-            "without --edition there are no assignments, whose tokens it could ask for. Give "
-            "--open to answer everybody.",
-            param_hint="--corpus",
-        )
+    _check_given(edition, corpus, needs_token=not open_to_all and not build_only)
     settings = _load_settings(ranking, per_minute)
     snapshot = _find_snapshot(exports, warehouse, edition) if edition else None
     source = PageSource(edition=edition, snapshot=snapshot, corpus=corpus)
@@ -140,9 +137,20 @@ def sandbox(
     if served.token_key is None and not is_loopback(host):
         warn_about_open_access(host)
     on_query = print_log_line if log_queries else None
+    names = serving_names(host, name or ())
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve_index(folder, served, settings, listening, (host, name or ()), on_query))
+        asyncio.run(_serve_index(folder, served, settings, listening, names, on_query))
     print_message("Stopped.")
+
+
+def _check_given(edition: str | None, corpus: Path | None, needs_token: bool) -> None:
+    if edition is None and corpus is None:
+        raise typer.BadParameter("give --edition, --corpus, or both.")
+    if edition is None and needs_token:
+        raise typer.BadParameter(
+            "only an edition's jobs have tokens. Give --open to answer everybody.",
+            param_hint="--corpus",
+        )
 
 
 async def _serve_index(
@@ -150,14 +158,10 @@ async def _serve_index(
     served: "AccessRules",
     settings: SandboxSettings,
     listening: socket,
-    called: tuple[str, Sequence[str]],
+    names: "OwnNames",
     on_query: Callable[[str], None] | None,
 ) -> None:
-    """Serve until Ctrl-C.
-
-    called: the address to listen on, and names by which other machines call it. on_query: called
-    with every query.
-    """
+    """Serve until Ctrl-C. on_query: called with every query."""
     from tasks.sandbox.access import Sandbox
     from tasks.sandbox.asked import AskedStore
     from tasks.sandbox.search import open_index
@@ -168,7 +172,7 @@ async def _serve_index(
     sandbox = Sandbox(await open_index(folder, settings), served, settings, on_query, store)
     check_served(sandbox)
     address = server_url(listening)
-    await serve(create_app(sandbox, *called), listening, lambda: print_addresses(address, served))
+    await serve(create_app(sandbox, names), listening, lambda: print_addresses(address, served))
 
 
 def _build_or_exit(source: "PageSource", settings: SandboxSettings, parent: Path) -> Path:

@@ -1,6 +1,6 @@
 """The sandbox over HTTP: search and fetch, for programs and, as tools, for models (MCP)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from tasks.sandbox.front_page import render_front_page
 from tasks.sandbox.middleware import ASKED_PATH, TokenCheck
 from tasks.sandbox.tokens import ReaderToken
 from tasks.sandbox.tools import create_mcp_app
-from tasks.serving.gate import Gate, serving_names
+from tasks.serving.gate import Gate, OwnNames, serving_names
 
 JSON = "application/json"
 AssignmentParameter = Annotated[
@@ -28,12 +28,11 @@ AssignmentParameter = Annotated[
     ),
 ]
 SearchReplies = responses.GymResults | responses.Results
-
-
+LOOPBACK = serving_names("127.0.0.1")
 REFUSALS: dict[int | str, dict[str, Any]] = {
     401: {"model": responses.Refusal, "description": "No token, or one that is not accepted."},
-    404: {"model": responses.Refusal, "description": "Not archived, banned, or later than served."},
     403: {"model": responses.Refusal, "description": "Asked by a page of another site."},
+    404: {"model": responses.Refusal, "description": "Not archived, banned, or later than served."},
     415: {"model": responses.Refusal, "description": "The body is not JSON."},
     421: {"model": responses.Refusal, "description": "Host is not a name of this server."},
     422: {"model": responses.Refusal, "description": "The request is malformed."},
@@ -41,12 +40,12 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(sandbox: Sandbox, host: str = "127.0.0.1", names: Sequence[str] = ()) -> FastAPI:
+def create_app(sandbox: Sandbox, names: OwnNames = LOOPBACK) -> FastAPI:
     """Create the service as an ASGI application.
 
-    host: the address that it is bound to. names: by which other machines call it.
+    names: what it may be called; a request by another name is refused.
     """
-    tools = create_mcp_app(sandbox, host)
+    tools = create_mcp_app(sandbox)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -70,7 +69,7 @@ def create_app(sandbox: Sandbox, host: str = "127.0.0.1", names: Sequence[str] =
         edition=rules.edition,
         per_minute=sandbox.settings.per_minute,
     )
-    app.add_middleware(Gate, names=serving_names(host, names))  # the last one added runs first
+    app.add_middleware(Gate, names=names)  # the last one added runs first
     _add_error_handlers(app)
     _add_calls(app, sandbox)
     app.router.routes.extend(tools.routes)

@@ -25,10 +25,8 @@ MAX_CHARACTERS = 40_000
 """How much of a page one answer holds."""
 
 
-def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
+def create_mcp_app(sandbox: Sandbox) -> Starlette:
     """Create a stateless application with the one path /mcp.
-
-    host: the address that it is bound to; if it is loopback, the Host header must be as well.
 
     Raises:
         ConfigurationError: the SDK is not installed.
@@ -77,15 +75,18 @@ def create_mcp_app(sandbox: Sandbox, host: str) -> Starlette:
             raise ToolError(str(error)) from None
         return _cut_part(page, start)
 
-    return _create_application(server, host)
+    return _create_application(server)
 
 
-def _create_application(server: "MCPServer[Any]", host: str) -> Starlette:
+def _create_application(server: "MCPServer[Any]") -> Starlette:
+    from mcp.server.transport_security import TransportSecuritySettings
+
     application = server.streamable_http_app(
         stateless_http=True,
         json_response=True,
         max_request_body_size=MAX_BODY_BYTES,
-        host=host,
+        # `Gate` checks Host and Origin; the SDK does not know the server's names.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     for route in application.routes:
         assert isinstance(route, Route)

@@ -18,7 +18,8 @@ from tasks.sandbox.bans import Ban, CopyDetector
 from tasks.sandbox.index import BuildResult, IndexBuilder
 from tasks.sandbox.page import ServedPage, iterate_async
 from tasks.sandbox.search import SearchIndex, open_index
-from tasks.sandbox.service import create_app
+from tasks.sandbox.service import LOOPBACK, create_app
+from tasks.serving.gate import OwnNames
 from tests.tasks.agents.archives import BREAD, KEEPERS, LIGHTHOUSE, WRECK
 
 HOSTS = ("wikipedia.org", "wikiwand.com")
@@ -81,17 +82,14 @@ def served_from(
     how: SandboxSettings | None = None,
     log: Callable[[str], None] | None = None,
     pages: Sequence[ServedPage] = PAGES,
-    host: str = "127.0.0.1",
+    names: OwnNames = LOOPBACK,
 ) -> Callable[[], Awaitable[FastAPI]]:
-    """What makes the application over an archive, for `serving_application`.
-
-    host: where it takes itself to be bound.
-    """
+    """What makes the application over an archive, for `serving_application`."""
 
     async def make() -> FastAPI:
         index = await opened(folder, pages, how)
         store = AskedStore(folder.parent)
-        return create_app(Sandbox(index, served, how or settings(), log, store), host)
+        return create_app(Sandbox(index, served, how or settings(), log, store), names)
 
     return make
 

@@ -13,7 +13,9 @@ import httpx
 import pytest
 
 from tasks.sandbox.access import AccessRules
+from tasks.sandbox.service import LOOPBACK
 from tasks.sandbox.tokens import SandboxToken, issue_token
+from tasks.serving.gate import serving_names
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
     BAKERY,
@@ -38,7 +40,8 @@ BANNED = {WIKI, COPY, MOVED, TWICE_MOVED, BAKERY}
 ALL = "lighthouse bread Calliope Dahl"
 
 
-KEY = sha256(b"a key for tokens").digest()
+KEY_TEXT = "a key for tokens"
+KEY = sha256(KEY_TEXT.encode()).digest()
 
 
 def bearer(**claims: str) -> dict[str, str]:
@@ -57,12 +60,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(
     folder: Path, how: dict[str, Any] | None = None, **served: Any
 ) -> Iterator[httpx.Client]:
-    log, host = served.pop("log", None), served.pop("host", "127.0.0.1")
+    log, names = served.pop("log", None), served.pop("names", LOOPBACK)
     given = AccessRules.model_validate(
         {"name": "e", "ban": BAN, "assignments": ASSIGNMENTS} | served
     )
     pages = (*PAGES, page(TWICE_MOVED, "A still older address of Harrow Point.", final_url=MOVED))
-    make = served_from(folder, given, settings(**(how or {})), log, pages, host)
+    make = served_from(folder, given, settings(**(how or {})), log, pages, names)
     with (
         serving_application(make) as address,
         httpx.Client(base_url=address, trust_env=False, timeout=30) as http,
@@ -249,8 +252,16 @@ def test_this_machine_has_several_names(asked: httpx.Client, host: str) -> None:
      ("search.example", "search.example", 200), ("search.example", "10.0.0.7", 200)],
 )  # fmt: skip
 def test_every_server_minds_its_name(folder: Path, bound: str, name: str, status: int) -> None:
-    with client(folder, host=bound) as http:
+    with client(folder, names=serving_names(bound)) as http:
         assert http.get("/search?query=x", headers={"host": name}).status_code == status
+
+
+def test_a_name_that_the_operator_gives_opens_search_and_tools_alike(folder: Path) -> None:
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accepted = {"host": "sandbox:8100", "accept": "application/json, text/event-stream"}
+    with client(folder, names=serving_names("127.0.0.1", ["sandbox"])) as http:
+        assert http.get("/search?query=x", headers={"host": "sandbox:8100"}).status_code == 200
+        assert "fetch" in http.post("/mcp", json=listing, headers=accepted).text
 
 
 @pytest.mark.parametrize(
