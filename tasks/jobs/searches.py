@@ -26,15 +26,17 @@ READING_TIME = timedelta(minutes=5)
 ANSWER_SECONDS = 30
 ASKED = TypeAdapter(list[Asked])
 UNREAD = """
-SELECT j.assignment, j.job, t.source
+SELECT j.assignment, j.job
 FROM jobs AS j
 JOIN reports AS r USING (edition, agent, assignment)
 LEFT JOIN search_traces AS t USING (edition, agent, assignment)
 WHERE j.edition = $1 AND j.agent = $2 AND j.state = 'done' AND r.source_path = 'job ' || j.job
   AND t.source IS DISTINCT FROM 'sandbox'
+  AND (json_extract_string(j.parameters, 'sandbox') = 'true'
+    OR json_extract_string(j.parameters, 'network') = 'sandbox')
 ORDER BY j.assignment
 """
-"""Reports whose searches were not read from the sandbox yet."""
+"""Reports whose jobs could search the sandbox, but whose searches were not read from it yet."""
 
 
 def may_search(ask: Ask) -> bool:
@@ -86,8 +88,8 @@ async def collect_searches(
 ) -> None:
     """Keep what an agent's jobs asked the search server for, as their search traces.
 
-    They replace what the agent says itself. Reports whose searches cannot be read now are tried
-    again by the next run.
+    They replace what the agent says itself, even if it asked for nothing. Reports whose searches
+    cannot be read now are tried again by the next run.
     """
     if not may_search(ask):
         return
@@ -109,10 +111,8 @@ async def collect_searches(
                     f"reports are tried again when {agent} is asked the next time."
                 )
                 return
-            if asked:
-                await warehouse.write_async(
-                    Change(SearchTrace, [_make_trace(edition, agent, row["assignment"], asked)])
-                )
+            trace = _make_trace(edition, agent, row["assignment"], asked)
+            await warehouse.write_async(Change(SearchTrace, [trace]))
 
 
 def _make_trace(edition: str, agent: str, assignment: str, asked: Sequence[Asked]) -> SearchTrace:

@@ -15,12 +15,20 @@ from fastapi import FastAPI
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from tasks.configuration.agents import HttpAsk
 from tasks.configuration.errors import ConfigurationError
+from tasks.jobs.searches import collect_searches
 from tasks.sandbox.server import NotifyingServer
 from tasks.sandbox.tokens import ReaderToken, SandboxToken, find_token_key, issue_token
+from tasks.warehouse.jobs import Job
+from tasks.warehouse.rows import Report
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.traces import SearchTrace
+from tasks.warehouse.writer import Change
 from tests.tasks.sandbox.archives import COPY, MOVED, TOWERS, WIKI
-from tests.tasks.sandbox.test_service import KEY, bearer, client
+from tests.tasks.sandbox.test_service import KEY, KEY_TEXT, bearer, client
 
+SAID = '[{"query": "what it never asked"}]'
 PATHS = ("/search?query=x", f"/fetch?url={TOWERS}", "/mcp", "/asked", "/nowhere")
 
 
@@ -143,6 +151,35 @@ def test_what_a_token_asked_for_is_kept(server: httpx.Client) -> None:
     ]  # fmt: skip
     assert server.get("/asked", headers=mine).status_code == 401
     assert server.get("/search?query=x", headers={"x-api-key": reader}).status_code == 401
+
+
+def done_job(assignment: str, ask: HttpAsk) -> tuple[Change, ...]:
+    """An ended job with its report, and the searches of which its agent speaks."""
+    of = {"edition": "e", "agent": "a", "assignment": assignment}
+    job = f"job-{assignment}"
+    return (
+        Change(Job, [Job(**of, job=job, attempt=1, kind="http", prompt="", prompt_sha="",
+                         parameters=ask.model_dump_json(), state="done")]),
+        Change(Report, [Report(**of, text="", text_sha="", source_path=f"job {job}")]),
+        Change(SearchTrace, [SearchTrace(**of, trace=SAID, trace_sha="", source="agent")]),
+    )  # fmt: skip
+
+
+def test_an_agent_that_asked_nothing_has_searched_nothing(
+    server: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that could search the sandbox, and did not, has no searches, whatever it says."""
+    monkeypatch.setenv("EVERGREEN_SANDBOX", str(server.base_url))
+    monkeypatch.setenv("EVERGREEN_SANDBOX_KEY", KEY_TEXT)
+    searching = HttpAsk(kind="http", url="http://agent.example", sandbox=True)
+    before = searching.model_copy(update={"sandbox": False})
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        warehouse.write(*done_job("harrow", searching), *done_job("bread", before))
+        asyncio.run(collect_searches(warehouse, "e", "a", searching, pytest.fail))
+        kept = warehouse.rows(SearchTrace, "true")
+    assert {(row.assignment, row.trace, row.source) for row in kept} == {
+        ("harrow", "[]", "sandbox"), ("bread", SAID, "agent"),
+    }  # fmt: skip
 
 
 def test_what_was_asked_is_in_one_file(folder: Path) -> None:
