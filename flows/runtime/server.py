@@ -77,6 +77,7 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
         load_prefect()
         yield configured
         return
+    login = os.environ.get("PREFECT_API_AUTH_STRING")  # of another server than ours
     with hold_users_lock(home) as users:
         server: subprocess.Popen[bytes] | None = None
         try:
@@ -90,8 +91,10 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
             finally:
                 flush_history()
         finally:
-            for name in ("PREFECT_API_URL", "PREFECT_API_AUTH_STRING"):
-                os.environ.pop(name, None)
+            os.environ.pop("PREFECT_API_URL", None)
+            os.environ.pop("PREFECT_API_AUTH_STRING", None)
+            if login is not None:
+                os.environ["PREFECT_API_AUTH_STRING"] = login
             if server is not None and is_last_user(users):
                 stop_server(server)
 

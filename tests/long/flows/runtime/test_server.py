@@ -215,6 +215,19 @@ def test_a_browser_shows_the_run_and_reaches_for_nothing_beyond_the_loopback(
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
+def test_the_login_of_another_server_comes_back_when_ours_is_left(shared: Shared) -> None:
+    body = f"""
+        with local_server(home):
+            print(os.environ[{AUTH!r}] == {os.environ[AUTH]!r})
+        print(os.environ[{AUTH!r}])
+    """
+    joined = subprocess.run(
+        script(shared.home, body), check=True, env=environment() | {AUTH: "admin:elsewhere"},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert joined.stdout.splitlines() == ["True", "admin:elsewhere"]
+
+
 def test_a_server_joined_by_a_second_process_outlives_the_first_and_dies_with_the_last(
     shared: Shared,
 ) -> None:
