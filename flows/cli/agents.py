@@ -18,7 +18,7 @@ from tasks.base import format_count
 from tasks.configuration.agents import AgentEntry, FileDropAsk, load_agents
 from tasks.configuration.secrets import KeySettings
 from tasks.jobs.resolve import ask_again, record_cost, set_remote_id
-from tasks.jobs.sessions import check_agents, load_ask_entry, open_agent_client
+from tasks.jobs.sessions import check_agents, list_private, load_ask_entry, open_agent_client
 from tasks.pending.reports import load_job_fields, load_jobs
 from tasks.warehouse.jobs import JobState
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -57,7 +57,8 @@ def check(agent: AgentArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -
 
     async def checked() -> str:
         with TemporaryDirectory() as work:
-            place = AgentFolders(work=Path(work), archive=exported[0] if exported else None)
+            archive = exported[0] if exported else None
+            place = AgentFolders(Path(work), archive, list_private(warehouse))
             client = await open_agent_client(agent, ask, place)
             try:
                 return await client.check()
