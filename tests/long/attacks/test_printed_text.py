@@ -26,7 +26,7 @@ from tasks.site.environment import render_page
 from tasks.warehouse.rows import Agent
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.scored_articles import COVERAGE, articles, scored
+from tests.tasks.scored_articles import COVERAGE, TABLES_OF_SCORES, articles, scored
 
 ACTING = "\x1b[31m\x1b]0;owned\x07\x9b2J\r\x08\u202egpj.\u2066\u200b"
 AGENT = f"gpt{ACTING}[bold red] :warning: [/]"
@@ -65,10 +65,7 @@ def evergreen(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("leaderboard", "--edition", "e"),
-        ("differences", "--edition", "e"),
-        ("analyse", "--edition", "e"),
-        ("compare", "--edition", "e"),
+        *TABLES_OF_SCORES,
         ("sql", "SELECT agent FROM agents"),
         ("explain", "--report", "nobody"),
         ("sql", f"SELECT '{ACTING}"),
