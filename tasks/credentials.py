@@ -24,20 +24,21 @@ class CredentialsInAddress(ExpectedError):
     """An address in a setting has a user name or a password; the message does not repeat it."""
 
 
-def refuse_credentials(address: str, setting: str, instead: str = KEY) -> str:
+def refuse_credentials(address: str, setting: str, instead: str | None = KEY) -> str:
     """Return the address of a setting.
 
     Args:
-        instead: where the credentials belong.
+        instead: where the credentials belong; None: nowhere, none are used.
 
     Raises:
         CredentialsInAddress: it has a user name or a password. An `@` anywhere counts, because a
             password may have any sign.
     """
     if "@" in address:
+        move = f"Put them into {instead}, and remove" if instead else "Remove"
         raise CredentialsInAddress(
             f"{setting}: expected an address without user name and password (`@`), which would "
-            f"appear in runs and logs. Put them into {instead}, and remove them from the address."
+            f"appear in runs and logs. {move} them from the address."
         )
     return address
 

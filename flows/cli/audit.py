@@ -50,11 +50,15 @@ def audit(
         )
     print_frame(shown, form)
     if any(notes_folder(warehouse).glob("*.json")):
-        print_message(f"Some wait in {notes_folder(warehouse)} for the next who writes.", "dim")
+        print_message(
+            f"Some are still files in {notes_folder(warehouse)}; the next command that writes to "
+            "the warehouse takes them in.",
+            "dim",
+        )
 
 
 def _load_entries(source: Readable, warehouse: Location) -> pl.DataFrame:
-    """Load the rows with those that wait as notes, the latest first."""
+    """Load the rows, and those that are still files, the latest first."""
     columns = ", ".join(f'"{column.name}"' for column in list_columns(AuditEntry))
     kept = source.frame(f"SELECT {columns} FROM audit")
     notes = [entry for _, entry in read_notes(warehouse)]

@@ -126,7 +126,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _exit_with_error(f"cannot write: {error.strerror}.")
     except Exception as error:
-        if str(error) == INTERRUPTED:
+        if isinstance(error, RuntimeError) and str(error) == INTERRUPTED:
             sys.exit(130)
         _exit_with_traceback()
 

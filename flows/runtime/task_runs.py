@@ -83,7 +83,7 @@ async def complete_flow(running: Any) -> State[Any]:
 
 
 def format_error(error: BaseException) -> str:
-    """Format an error as one line without our keys, which Prefect is to keep, with its class name
+    """Format an error as one line that Prefect may keep: without our keys, and with its class name
     unless its message is for people."""
     prefix = "" if isinstance(error, NoReport) else f"{type(error).__name__}: "
     return prefix + KeyGuard().hide_own(first_line(error))[0]

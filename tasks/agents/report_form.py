@@ -48,7 +48,7 @@ class ReportForm(Frozen, extra="ignore"):
 
 
 def assignment_payload(request: JobRequest) -> dict[str, Any]:
-    """Return the request as the JSON object that a program receives."""
+    """Return the request as the JSON object that a program or service receives."""
     return {
         "job": request.job,
         "edition": request.edition,

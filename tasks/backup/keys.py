@@ -9,7 +9,7 @@ import polars as pl
 
 from tasks.backup.manifest import Store
 from tasks.secrecy.guard import KeyGuard
-from tasks.warehouse.sql import table_names
+from tasks.warehouse.sql import quote_name, table_names
 
 
 def check_tables(connection: Any, guard: KeyGuard) -> None:
@@ -19,10 +19,10 @@ def check_tables(connection: Any, guard: KeyGuard) -> None:
         LeakedKey: one holds a key; the message names table, row and field.
     """
     for table in table_names(connection):
-        described = connection.execute(f"DESCRIBE {table}").fetchall()
-        texts = ", ".join(f'"{name}"' for name, kind, *_ in described if kind == "VARCHAR")
+        described = connection.execute(f"DESCRIBE {quote_name(table)}").fetchall()
+        texts = ", ".join(quote_name(name) for name, kind, *_ in described if kind == "VARCHAR")
         found: pl.DataFrame = connection.execute(
-            f"SELECT * FROM {table} WHERE regexp_matches(concat_ws('\n', {texts}), $1)",
+            f"SELECT * FROM {quote_name(table)} WHERE regexp_matches(concat_ws('\n', {texts}), $1)",
             [guard.pattern],
         ).pl()
         guard.check_frame(found, table)

@@ -1,5 +1,5 @@
 """The sandbox in which a participant's program runs: what it may read, write and reach.
 
-Pure. `launcher` and `relay` are processes of their own and import nothing else of the project. No
-table.
+It imports nothing else of the project: `launcher` is a process of its own, and `relay` runs in
+threads of the supervisor; both start once per program. No table.
 """
