@@ -54,6 +54,7 @@ def test_a_served_run_leaves_a_row(api: str, warehouse: Path) -> None:
             return state_of(api, run)["type"] in ("COMPLETED", "FAILED", "CRASHED")
 
         until("end of the run", ended)
+        until("end of its row", lambda: all(row.ended_at for row in audit(warehouse)))
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
