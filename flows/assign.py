@@ -12,6 +12,7 @@ from flows.runtime.artifacts import (
     add_text_artifact,
 )
 from flows.runtime.fan_out import Failure, format_failures, run_items
+from flows.runtime.recorded_runs import recorded
 from flows.runtime.task_runs import run_task_for_error, run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.assignments import assign_articles
@@ -35,6 +36,7 @@ MAX_CONCURRENT_ARTICLES = 16
 
 
 @flow(name="assign", flow_run_name="assign · {edition}")
+@recorded
 async def assign(
     edition: str,
     protocol: str = "wiki_writing",

@@ -15,6 +15,7 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
     add_table_artifact,
 )
+from flows.runtime.recorded_runs import recorded
 from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import load_judges
@@ -37,6 +38,7 @@ from tasks.warehouse.store import Warehouse
 
 
 @flow(name="backfill", flow_run_name="backfill · {agent}")
+@recorded
 async def backfill(
     agent: AskableAgent,
     editions: list[str] | None = None,

@@ -16,6 +16,7 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.fan_out import Failure, format_failures, run_items
 from flows.runtime.progress import stage_progress
+from flows.runtime.recorded_runs import recorded
 from flows.runtime.task_runs import run_task_for_error, run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.candidates import (
@@ -47,6 +48,7 @@ MAX_CONCURRENT_TASKS = 4
 
 
 @flow(name="collect", flow_run_name="collect · {edition}")
+@recorded
 async def collect(
     edition: str,
     created_from: datetime | None = None,

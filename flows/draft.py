@@ -14,6 +14,7 @@ from flows.runtime.artifacts import (
     escape_markdown,
 )
 from flows.runtime.fan_out import format_failures, run_items
+from flows.runtime.recorded_runs import recorded
 from flows.runtime.task_runs import run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from tasks.costs.budget import open_budget
@@ -27,6 +28,7 @@ MAX_CONCURRENT_DRAFTS = 8
 
 
 @flow(name="draft", flow_run_name="draft · {edition}")
+@recorded
 async def draft(
     edition: str,
     to: str,

@@ -13,6 +13,7 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
 )
 from flows.runtime.fan_out import Failure, format_failures
+from flows.runtime.recorded_runs import recorded
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import (
     diagnostics_stage,
@@ -49,6 +50,7 @@ from tasks.warehouse.snapshot import export_edition, is_snapshot_current
 
 
 @flow(name="evaluate", flow_run_name="evaluate · {edition}")
+@recorded
 async def evaluate(
     edition: str,
     protocols: list[ProtocolName] | None = None,

@@ -18,6 +18,7 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.fan_out import Failure, format_failures
 from flows.runtime.progress import stage_progress
+from flows.runtime.recorded_runs import recorded
 from flows.runtime.task_runs import format_error, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import extract_pending
@@ -43,6 +44,7 @@ PAGES = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
 
 
 @flow(name="fetch", flow_run_name="fetch · {edition}")
+@recorded
 async def fetch(
     edition: str,
     agents: list[str] | None = None,
@@ -105,6 +107,7 @@ async def fetch(
 
 
 @flow(name="read", flow_run_name="read · {edition}")
+@recorded
 async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[None]:
     """Extract the text of every archived page again; fetch nothing.
 

@@ -23,6 +23,7 @@ from flows.runtime.artifacts import (
     format_markdown_table,
 )
 from flows.runtime.progress import stage_progress
+from flows.runtime.recorded_runs import recorded
 from flows.runtime.server import is_local
 from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 
 @flow(name="publish", flow_run_name="publish · {edition}")
+@recorded
 async def publish(
     edition: str,
     to: str,

@@ -24,6 +24,7 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     format_markdown_table,
 )
+from flows.runtime.recorded_runs import recorded
 from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
@@ -51,6 +52,7 @@ from tasks.warehouse.store import Warehouse
 
 
 @flow(name="rejudge", flow_run_name="rejudge · {edition} · {judge}")
+@recorded
 async def rejudge(
     edition: str,
     judge: JudgeName,

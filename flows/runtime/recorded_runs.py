@@ -1,16 +1,44 @@
 """Record served runs in the audit; the runs that a command makes are part of its own row."""
 
-from typing import Any
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from prefect import Flow
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.context import FlowRunContext
+from prefect.exceptions import Pause
 
 from flows.display.console import print_message
 from tasks.warehouse.audit import Activity, AuditEntry, Outcome, get_activity, set_activity
 from tasks.warehouse.recording import end_activity, make_activity
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+
+ArgumentsT = ParamSpec("ArgumentsT")
+ResultT = TypeVar("ResultT")
+
+
+def recorded(
+    work: Callable[ArgumentsT, Coroutine[Any, Any, ResultT]],
+) -> Callable[ArgumentsT, Coroutine[Any, Any, ResultT]]:
+    """Complete the row of a flow's run before Prefect gives the run its last state: whoever sees
+    that state finds the audit complete and the warehouse free."""
+
+    @wraps(work)
+    async def run(*arguments: ArgumentsT.args, **named: ArgumentsT.kwargs) -> ResultT:
+        try:
+            result = await work(*arguments, **named)
+        except Pause:
+            _end_run("incomplete", None)
+            raise
+        except BaseException as error:
+            _end_run("failed", type(error).__name__)
+            raise
+        _end_run(*_describe_result(result))
+        return result
+
+    return run
 
 
 def record_run(store: Warehouse) -> None:
@@ -24,19 +52,15 @@ def record_run(store: Warehouse) -> None:
     activity = _describe_run(store, context.flow, run)
     set_activity(activity)
     store.write(Change(AuditEntry, [activity.entry]))
-    for hooks in _find_hooks(context.flow):
-        if end_run not in hooks:
-            hooks.append(end_run)
 
 
-async def end_run(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
-    """Complete the row of a run that has ended; Prefect calls it."""
-    activity = get_activity()
-    if activity is None or activity.entry.flow_run != str(run.id):
+def _end_run(outcome: Outcome, error: str | None) -> None:
+    context, activity = FlowRunContext.get(), get_activity()
+    if context is None or context.flow_run is None or activity is None:
         return
-    outcome, error = await _describe_end(state)
-    end_activity(activity, outcome, error, print_message)
-    set_activity(None)
+    if activity.entry.flow_run == str(context.flow_run.id):
+        end_activity(activity, outcome, error, print_message)
+        set_activity(None)
 
 
 def _is_of(activity: Activity, run: FlowRun) -> bool:
@@ -57,17 +81,7 @@ def _describe_run(store: Warehouse, flow: Flow[..., Any], run: FlowRun) -> Activ
     )
 
 
-def _find_hooks(flow: Flow[..., Any]) -> tuple[list[Any], ...]:
-    return (
-        flow.on_completion_hooks,
-        flow.on_failure_hooks,
-        flow.on_cancellation_hooks,
-        flow.on_crashed_hooks,
-    )
-
-
-async def _describe_end(state: State[Any]) -> tuple[Outcome, str | None]:
-    if state.is_completed():
-        return ("ok" if state.name == "Completed" else "incomplete"), None
-    error = await state.aresult(raise_on_failure=False) if state.is_failed() else None
-    return "failed", type(error).__name__ if isinstance(error, BaseException) else state.name
+def _describe_result(result: object) -> tuple[Outcome, str | None]:
+    if not isinstance(result, State) or result.name == "Completed":
+        return "ok", None
+    return ("incomplete", None) if result.is_completed() else ("failed", result.name)

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests import patient
@@ -100,6 +101,10 @@ def test_a_run_of_a_deployment_gives_its_place_back_while_a_person_thinks(
         answer_run(api, publishing, publish=True, note="go")
         until("end", lambda: named(publishing, "Completed"))
         assert (to / "index.html").exists()
+        with open_warehouse(warehouse) as store:
+            found = store.rows(AuditEntry, "flow_run = $1", [publishing])
+        outcomes = [row.outcome for row in sorted(found, key=lambda row: row.began_at)]
+        assert outcomes == ["incomplete", "ok"]  # until the question, and from the answer on
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
