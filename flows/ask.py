@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from functools import partial
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.display.console import print_message
 from flows.runtime.artifacts import add_costs_artifact, add_failures_artifact, add_table_artifact
 from flows.runtime.fan_out import Failure, format_failures, run_items
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from tasks.base import format_count
@@ -39,8 +39,7 @@ FROM report_costs WHERE edition = $1 AND agent IN (SELECT unnest($2)) ORDER BY a
 """
 
 
-@flow(name="ask", flow_run_name="ask · {edition}")
-@recorded
+@recorded_flow("ask", "ask · {edition}")
 async def ask(
     edition: str,
     agents: list[AskableAgent],

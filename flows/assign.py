@@ -1,6 +1,6 @@
 """Make an edition's assignments."""
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
@@ -12,7 +12,7 @@ from flows.runtime.artifacts import (
     add_text_artifact,
 )
 from flows.runtime.fan_out import Failure, format_failures, run_items
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import run_task_for_error, run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.assignments import assign_articles
@@ -35,8 +35,7 @@ MAX_CONCURRENT_ARTICLES = 16
 """Articles at a time; the judge's limits set how many calls run at a time."""
 
 
-@flow(name="assign", flow_run_name="assign · {edition}")
-@recorded
+@recorded_flow("assign", "assign · {edition}")
 async def assign(
     edition: str,
     protocol: str = "wiki_writing",

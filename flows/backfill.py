@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
@@ -15,7 +15,7 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
     add_table_artifact,
 )
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import load_judges
@@ -37,8 +37,7 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
 
-@flow(name="backfill", flow_run_name="backfill · {agent}")
-@recorded
+@recorded_flow("backfill", "backfill · {agent}")
 async def backfill(
     agent: AskableAgent,
     editions: list[str] | None = None,

@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import partial
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
@@ -16,7 +16,7 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.fan_out import Failure, format_failures, run_items
 from flows.runtime.progress import stage_progress
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import run_task_for_error, run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
 from tasks.candidates import (
@@ -47,8 +47,7 @@ MAX_CONCURRENT_TASKS = 4
 """One more than the requests in flight, so that conversion does not delay them."""
 
 
-@flow(name="collect", flow_run_name="collect · {edition}")
-@recorded
+@recorded_flow("collect", "collect · {edition}")
 async def collect(
     edition: str,
     created_from: datetime | None = None,

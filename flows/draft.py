@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
@@ -14,7 +14,7 @@ from flows.runtime.artifacts import (
     escape_markdown,
 )
 from flows.runtime.fan_out import format_failures, run_items
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from tasks.costs.budget import open_budget
@@ -27,8 +27,7 @@ MAX_CONCURRENT_DRAFTS = 8
 """Drafts at a time; the judge's limits set how many calls run at a time."""
 
 
-@flow(name="draft", flow_run_name="draft · {edition}")
-@recorded
+@recorded_flow("draft", "draft · {edition}")
 async def draft(
     edition: str,
     to: str,

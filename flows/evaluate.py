@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
@@ -13,7 +13,7 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
 )
 from flows.runtime.fan_out import Failure, format_failures
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import (
     diagnostics_stage,
@@ -49,8 +49,7 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current
 
 
-@flow(name="evaluate", flow_run_name="evaluate · {edition}")
-@recorded
+@recorded_flow("evaluate", "evaluate · {edition}")
 async def evaluate(
     edition: str,
     protocols: list[ProtocolName] | None = None,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 from prefect.utilities.annotations import quote
@@ -18,7 +18,7 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.fan_out import Failure, format_failures
 from flows.runtime.progress import stage_progress
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import format_error, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import extract_pending
@@ -43,8 +43,7 @@ from tasks.warehouse.store import Warehouse
 PAGES = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
 
 
-@flow(name="fetch", flow_run_name="fetch · {edition}")
-@recorded
+@recorded_flow("fetch", "fetch · {edition}")
 async def fetch(
     edition: str,
     agents: list[str] | None = None,
@@ -106,8 +105,7 @@ async def fetch(
     return Completed(message=message)
 
 
-@flow(name="read", flow_run_name="read · {edition}")
-@recorded
+@recorded_flow("read", "read · {edition}")
 async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[None]:
     """Extract the text of every archived page again; fetch nothing.
 

@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from flows.evaluate import evaluate
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.models import find_edition_folder
@@ -16,8 +15,7 @@ from tasks.reports import import_published
 from tasks.warehouse.rows import utc_now
 
 
-@flow(name="bring_in", flow_run_name="bring in · {edition}")
-@recorded
+@recorded_flow("bring_in", "bring in · {edition}")
 async def bring_in(
     edition: str,
     source: str | None = None,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from prefect import flow, tags, task
+from prefect import tags, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed
@@ -23,7 +23,7 @@ from flows.runtime.artifacts import (
     format_markdown_table,
 )
 from flows.runtime.progress import stage_progress
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.server import is_local
 from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from tasks.publishing.site import SiteSummary
 
 
-@flow(name="publish", flow_run_name="publish · {edition}")
-@recorded
+@recorded_flow("publish", "publish · {edition}")
 async def publish(
     edition: str,
     to: str,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
 
@@ -16,7 +16,7 @@ from flows.display.console import print_message
 from flows.evaluate import evaluate
 from flows.fetch import fetch
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.steps import PARTIAL, RunSteps
 from flows.runtime.warehouse import hold_warehouse
 from flows.site_step import check_publishing, publish_month
@@ -119,9 +119,8 @@ def _declare_parameters(function: FlowFunction) -> FlowFunction:
     return function
 
 
-@flow(name="refresh", flow_run_name=_format_run_name)
+@recorded_flow("refresh", _format_run_name)
 @_declare_parameters
-@recorded
 async def refresh(**given: Any) -> State[None]:
     """Collect a month's edition, get its reports, judge and publish them: all that is pending.
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from prefect import flow, tags
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
@@ -24,7 +24,7 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     format_markdown_table,
 )
-from flows.runtime.recorded_runs import recorded
+from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
@@ -51,8 +51,7 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
 
-@flow(name="rejudge", flow_run_name="rejudge · {edition} · {judge}")
-@recorded
+@recorded_flow("rejudge", "rejudge · {edition} · {judge}")
 async def rejudge(
     edition: str,
     judge: JudgeName,

@@ -156,6 +156,13 @@ def test_only_flows_and_stages_import_prefect() -> None:
     }
 
 
+def test_every_flow_that_opens_the_warehouse_is_recorded() -> None:
+    for module, path in modules():
+        names = {alias.name for node in ast.walk(parsed(path)) if isinstance(node, ast.ImportFrom)
+                 for alias in node.names}  # fmt: skip
+        assert not {"flow", "hold_warehouse"} <= names, f"{module}: make it with `recorded_flow`"
+
+
 def test_only_flows_import_a_stage() -> None:
     stages = {f"tasks.{name}" for name in STAGES}
     offenders = {

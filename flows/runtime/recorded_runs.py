@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from importlib.metadata import version
 from typing import Any, ParamSpec, TypeVar
 
-from prefect import Flow
+from prefect import Flow, flow
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.context import FlowRunContext
 from prefect.exceptions import Pause
@@ -17,19 +18,27 @@ from tasks.warehouse.writer import Change
 
 ArgumentsT = ParamSpec("ArgumentsT")
 ResultT = TypeVar("ResultT")
+Work = Callable[ArgumentsT, Coroutine[Any, Any, ResultT]]
 
 
-def recorded(
-    work: Callable[ArgumentsT, Coroutine[Any, Any, ResultT]],
-) -> Callable[ArgumentsT, Coroutine[Any, Any, ResultT]]:
-    """Complete the row of a flow's run before Prefect gives the run its last state: whoever sees
-    that state finds the audit complete and the warehouse free."""
+def recorded_flow(
+    name: str, flow_run_name: str | Callable[[], str]
+) -> Callable[[Work[ArgumentsT, ResultT]], Flow[ArgumentsT, Coroutine[Any, Any, ResultT]]]:
+    """Make a flow of a function that opens the warehouse, and record its runs in the audit.
 
+    A run's row is complete before Prefect gives the run its last state: whoever sees that state
+    finds the warehouse free. (Prefect calls hooks afterwards.)
+    """
+    make = flow(name=name, flow_run_name=flow_run_name, version=version("evergreen-bench"))
+    return lambda work: make(_record_end(work))
+
+
+def _record_end(work: Work[ArgumentsT, ResultT]) -> Work[ArgumentsT, ResultT]:
     @wraps(work)
     async def run(*arguments: ArgumentsT.args, **named: ArgumentsT.kwargs) -> ResultT:
         try:
             result = await work(*arguments, **named)
-        except Pause:
+        except Pause:  # it is suspended until a person has answered
             _end_run("incomplete", None)
             raise
         except BaseException as error:
