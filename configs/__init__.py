@@ -1,0 +1,1 @@
+"""Data files that are installed with Evergreen."""
