@@ -10,9 +10,13 @@ from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifact
 from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse
-from tasks.configuration.models import find_edition_folder
+from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.folders import find_packaged
 from tasks.reports import import_published
 from tasks.warehouse.rows import utc_now
+
+SAMPLE = "sample"
+"""The edition that comes with Evergreen."""
 
 
 @recorded_flow("bring_in", "bring in · {edition}")
@@ -27,8 +31,9 @@ async def bring_in(
     """Import an edition and evaluate it; run it again whenever its folder has something new.
 
     Args:
-        edition: its name; without `source`, one that `configs/editions.yaml` lists.
-        source: the edition's folder, in a published layout.
+        edition: its name.
+        source: the edition's folder, in a published layout; not needed for `sample`, which comes
+            with Evergreen.
         agents: import and judge only these; all unless given.
         judge: the default of `configs/judges.yaml` unless given.
         protocols: those made for the edition's source unless given.
@@ -37,7 +42,12 @@ async def bring_in(
     Returns:
         The state of the evaluation: `Completed` or `Partial`.
     """
-    folder = Path(source) if source else find_edition_folder(edition)
+    if source is None and edition != SAMPLE:
+        raise ConfigurationError(
+            f"`source` is missing: expected the folder of the edition {edition}. Only {SAMPLE!r} "
+            "comes with Evergreen."
+        )
+    folder = Path(source) if source else find_packaged(SAMPLE)
     with await hold_warehouse(warehouse) as store:
         began = utc_now()
         await import_published(store, str(folder), edition, sorted(agents or []))

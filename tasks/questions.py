@@ -7,8 +7,8 @@ assignment and ground truth.
 import asyncio
 from dataclasses import dataclass
 
+from tasks.configuration.folders import find_file
 from tasks.configuration.inversion import load_inversion
-from tasks.configuration.loading import CONFIGS
 from tasks.configuration.templates import StrictTemplate
 from tasks.editions.prompts import format_edition_day
 from tasks.inversion.checks import SourceArticle
@@ -111,7 +111,7 @@ class QuestionWriter:
         return frozenset(frame["number"])
 
     def _build_assignment(self, number: int, draft: QuestionDraft) -> Assignment:
-        prompt = StrictTemplate(CONFIGS / "assignments" / "find_claims.md").render(
+        prompt = StrictTemplate(find_file("assignments/find_claims.md")).render(
             question=draft.question,
             today=format_edition_day(self.warehouse, self.inversion.edition),
             banned=list(self.context.settings.banned),

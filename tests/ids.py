@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
+from tasks.configuration.folders import PACKAGED
 from tasks.configuration.inversion import load_inversion
-from tasks.configuration.loading import CONFIGS
 from tasks.configuration.models import load_judges
 from tasks.imports.wlc import import_edition
 from tasks.judges.forms.registry import FORMS, forms_sha
@@ -35,12 +35,12 @@ JUDGES = ("offline", "gemini-3.8-flash", "gpt-5.5")
 
 def current() -> dict[str, dict[str, str]]:
     """By group and name, the first digits of what is hashed now."""
-    folders = sorted(path.name for path in (CONFIGS / "prompts").iterdir())
+    folders = sorted(path.name for path in (PACKAGED / "prompts").iterdir())
     return {
         "protocol version": {name: get_protocol(name).version for name in sorted(PROTOCOLS)},
         "rubric version": {
             path.stem: get_protocol(path.stem).version
-            for path in sorted((CONFIGS / "rubrics").glob("*.yaml"))
+            for path in sorted((PACKAGED / "rubrics").glob("*.yaml"))
         },
         "forms of answers": {name: forms_sha(name)[:SHOWN] for name in sorted(FORMS)},
         "prompts of a judge": {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.configuration.models import load_protocol
 from tasks.configuration.rubrics import load_rubric
 from tasks.judges.forms.registry import FORMS
@@ -77,7 +77,7 @@ def test_a_rubric_of_one_s_own_has_an_example() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_protocol_has_prompts_that_load_and_forms_for_the_answers(name: str) -> None:
     folder = OwnRubric.prompts if name == OWN else get_protocol(name).prompts
-    steps = sorted(path.stem for path in (CONFIGS / "prompts" / folder).glob("*.md"))
+    steps = sorted(path.stem for path in (PACKAGED / "prompts" / folder).glob("*.md"))
     assert steps, f"write configs/prompts/{folder}/<step>.md"
     assert all(load_prompt(folder, step).system for step in steps)
     assert FORMS.get(folder), f"list the forms of {folder} in tasks/judges/forms/registry.py"

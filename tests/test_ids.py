@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field, create_model
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.registry import FORMS
 from tasks.judges.forms.schemas import render_schema
@@ -78,7 +78,7 @@ def test_a_setting_renamed_in_python_alone_keeps_its_id() -> None:
 
 
 def test_a_note_on_the_offline_weights_makes_no_other_judge(tmp_path: Path) -> None:
-    shipped = CONFIGS / "judges" / "offline_lexical.yaml"
+    shipped = PACKAGED / "judges" / "offline_lexical.yaml"
     weights = shipped.read_text("utf-8")
     noted, changed = tmp_path / "noted.yaml", tmp_path / "changed.yaml"
     measured = weights.replace("fitted_on: '2026", "fitted_on: '2025").replace("lost: ", "lost: 1")

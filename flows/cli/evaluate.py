@@ -26,7 +26,8 @@ from flows.display.formats import Format
 from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
 from flows.run import run_flow
 from flows.runtime.settings import prefect_home
-from tasks.configuration.models import find_edition_folder, load_judges
+from tasks.configuration.folders import find_packaged
+from tasks.configuration.models import load_judges
 from tasks.editions.names import check_selection, list_editions
 from tasks.imports.wlc import import_edition
 from tasks.judges.registry import list_judges
@@ -69,7 +70,7 @@ def _find_demo_outcome(store: Warehouse, protocols: tuple[str, ...]) -> str | No
     """Return the demo's outcome if it ran before and nothing has changed since."""
     if "sample" not in list_editions(store):
         return None
-    import_edition(store, find_edition_folder("sample"), "sample")
+    import_edition(store, find_packaged("sample"), "sample")
     return describe_if_done(Evaluation(store.url, "sample", protocols, (), load_judges().default))
 
 

@@ -1,13 +1,13 @@
 """`configs/agents.yaml`: the systems under test, their names and how they are called."""
 
 from datetime import date
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.configuration.secrets import KeySettings, read_address
 from tasks.credentials import PlainAddress
 from tasks.foreign_text import HIDDEN, find_hidden
@@ -258,11 +258,11 @@ class Agents(ConfigModel):
         return self
 
 
-def load_agents(configs: Path = CONFIGS) -> Agents:
-    return load_config(configs / "agents.yaml", Agents)
+def load_agents(configs: ConfigSource = CONFIGS) -> Agents:
+    return load_merged("agents.yaml", Agents, configs)
 
 
-def get_agent_entry(agent: str, configs: Path = CONFIGS) -> AgentEntry:
+def get_agent_entry(agent: str, configs: ConfigSource = CONFIGS) -> AgentEntry:
     """Return an agent's entry.
 
     Raises:
@@ -271,7 +271,7 @@ def get_agent_entry(agent: str, configs: Path = CONFIGS) -> AgentEntry:
     agents = load_agents(configs).agents
     if agent not in agents:
         raise ConfigurationError(
-            f"{configs / 'agents.yaml'} has no agent {agent!r}; it has: "
+            f"{find_file('agents.yaml', configs)} has no agent {agent!r}; it has: "
             f"{', '.join(sorted(agents))}. Add an entry."
         )
     return agents[agent]

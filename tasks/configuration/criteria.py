@@ -4,11 +4,10 @@ Both are lists of categories. The published layout nests some criteria in subcat
 descriptions are ignored.
 """
 
-from pathlib import Path
-
 from pydantic import BaseModel, ConfigDict, Field
 
-from tasks.configuration.loading import CONFIGS, check_unique, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.loading import check_unique, load_config
 
 OWN_CRITERIA = {
     "short": "criteria/wikipedia_good_article.yaml",
@@ -56,14 +55,14 @@ class WritingCriteria(_Lenient):
     categories: tuple[CriteriaCategory, ...] = Field(min_length=1)
 
 
-def load_criteria(file: str, configs: Path = CONFIGS) -> WritingCriteria:
+def load_criteria(file: str, configs: ConfigSource = CONFIGS) -> WritingCriteria:
     """Load the criteria called `file`: `short`, `full`, or a path (absolute, or relative to
     `configs/`).
 
     Raises:
         ConfigurationError: the file cannot be read or is invalid, or an id is used twice.
     """
-    path = configs / OWN_CRITERIA.get(file, file)
+    path = find_file(OWN_CRITERIA.get(file, file), configs)
     criteria = load_config(path, WritingCriteria)
     check_unique(path, [c.id for of in criteria.categories for c in of.all_criteria])
     return criteria

@@ -1,11 +1,10 @@
 """`configs/drafting.yaml`: how bundles are drafted from articles."""
 
-from pathlib import Path
-
 from pydantic import PositiveInt
 
+from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.inversion import Share, WordBounds
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.loading import ConfigModel, load_merged
 
 
 class DraftingSettings(ConfigModel):
@@ -31,10 +30,10 @@ class DraftingSettings(ConfigModel):
     """If an answer from memory gets a larger share of the points, the bundle is too easy."""
 
 
-def load_drafting(configs: Path = CONFIGS) -> DraftingSettings:
+def load_drafting(configs: ConfigSource = CONFIGS) -> DraftingSettings:
     """Load the settings.
 
     Raises:
         ConfigurationError: the file cannot be read or is invalid.
     """
-    return load_config(configs / "drafting.yaml", DraftingSettings)
+    return load_merged("drafting.yaml", DraftingSettings, configs)

@@ -1,11 +1,11 @@
 """`configs/inversion.yaml`: how questions are made from articles."""
 
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource
+from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.warehouse.rows import canonical_values, content_sha
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -95,10 +95,10 @@ class InversionSettings(ConfigModel):
         return content_sha(canonical_values(self, exclude={"seed", "source"}))
 
 
-def load_inversion(configs: Path = CONFIGS) -> InversionSettings:
+def load_inversion(configs: ConfigSource = CONFIGS) -> InversionSettings:
     """Load the settings.
 
     Raises:
         ConfigurationError: the file cannot be read or is invalid.
     """
-    return load_config(configs / "inversion.yaml", InversionSettings)
+    return load_merged("inversion.yaml", InversionSettings, configs)

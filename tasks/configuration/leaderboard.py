@@ -1,9 +1,8 @@
 """`configs/leaderboard.yaml`: how agents are listed on every board."""
 
-from pathlib import Path
-
+from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.inversion import Share
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.loading import ConfigModel, load_merged
 
 
 class LeaderboardSettings(ConfigModel):
@@ -13,10 +12,10 @@ class LeaderboardSettings(ConfigModel):
     """The share of assignments, 0-1, of which an agent must have a report to be ranked."""
 
 
-def load_leaderboard_settings(configs: Path = CONFIGS) -> LeaderboardSettings:
+def load_leaderboard_settings(configs: ConfigSource = CONFIGS) -> LeaderboardSettings:
     """Load the settings.
 
     Raises:
         ConfigurationError: the file cannot be read or is invalid.
     """
-    return load_config(configs / "leaderboard.yaml", LeaderboardSettings)
+    return load_merged("leaderboard.yaml", LeaderboardSettings, configs)

@@ -1,10 +1,9 @@
 """Loading of YAML and JSON files into frozen pydantic models that refuse unknown keys."""
 
 import json
-import os
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,12 +14,9 @@ from pydantic_core import ErrorDetails
 from tasks.base import Frozen
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_all
 from tasks.configuration.wording import describe_expected, format_location
 from tasks.files.opening import open_file
-
-CONFIGS_VARIABLE = "EVERGREEN_CONFIGS"
-CONFIGS = Path(os.environ.get(CONFIGS_VARIABLE) or Path(__file__).resolve().parents[2] / "configs")
-"""The project's `configs` folder, or the copy that EVERGREEN_CONFIGS names."""
 
 MAX_BYTES = 2_000_000
 MAX_ERRORS = 20
@@ -40,7 +36,21 @@ def load_config(path: Path, model: type[ConfigT]) -> ConfigT:
     Raises:
         ConfigurationError: the file cannot be read or is invalid.
     """
-    config: ConfigT = _parse(path, read_text(path), model)
+    config: ConfigT = _parse((path,), (read_text(path),), model)
+    return config
+
+
+def load_merged(name: str, model: type[ConfigT], configs: ConfigSource = CONFIGS) -> ConfigT:
+    """Load a file such as `agents.yaml` from every folder that has it, as one.
+
+    Of a key, the file counts that comes first; of a mapping such as `agents`, each entry counts by
+    itself. An entry replaces one of the same name as a whole; null removes it.
+
+    Raises:
+        ConfigurationError: there is no such file, or one cannot be read or is invalid.
+    """
+    paths = tuple(find_all(name, configs))
+    config: ConfigT = _parse(paths, tuple(map(read_text, paths)), model)
     return config
 
 
@@ -73,10 +83,44 @@ def find_repeated(ids: Sequence[str]) -> list[str]:
     return sorted(name for name, n in Counter(ids).items() if n > 1)
 
 
-@lru_cache(maxsize=32)
-def _parse(path: Path, text: str, model: type[ConfigT]) -> ConfigT:
-    """Parse a text, cached: stages load the same file hundreds of times."""
-    return validate_config(path, _parse_mapping(path, text), model)
+@lru_cache(maxsize=64)
+def _parse(paths: Sequence[Path], texts: Sequence[str], model: type[ConfigT]) -> ConfigT:
+    """Parse texts, cached: stages load the same files hundreds of times."""
+    files = [(path, _parse_mapping(path, text)) for path, text in zip(paths, texts, strict=True)]
+    owners: dict[tuple[str | int, ...], Path] = {}
+    content = _merge(files, owners)
+
+    def find_owner(problem: ErrorDetails) -> Path:
+        at = (problem["loc"][:n] for n in (2, 1))
+        return next((owners[key] for key in at if key in owners), paths[0])
+
+    return _validate(content, model, find_owner)
+
+
+def _merge(
+    files: Sequence[tuple[Path, Mapping[str, Any]]], owners: dict[tuple[str | int, ...], Path]
+) -> dict[str, Any]:
+    """Merge the contents of files, the first before the others.
+
+    owners: gets the file of each key, and of each entry of a mapping.
+    """
+    merged: dict[str, Any] = {}
+    for path, content in reversed(files):
+        for key, value in content.items():
+            before = merged.get(key)
+            owners[key,] = path
+            if not isinstance(value, Mapping):
+                merged[key] = value
+                continue
+            entries = dict(before) if isinstance(before, Mapping) else {}
+            for name, entry in value.items():
+                owners[key, name] = path
+                if entry is None and isinstance(entries.get(name), Mapping):
+                    del entries[name]
+                else:
+                    entries[name] = entry
+            merged[key] = entries
+    return merged
 
 
 def validate_config(path: Path, content: object, model: type[ConfigT], key: str = "") -> ConfigT:
@@ -85,10 +129,20 @@ def validate_config(path: Path, content: object, model: type[ConfigT], key: str 
     Raises:
         ConfigurationError: it is invalid; names the file, the keys and what was expected.
     """
+    return _validate(content, model, lambda _: path, key)
+
+
+def _validate(
+    content: object,
+    model: type[ConfigT],
+    find_owner: Callable[[ErrorDetails], Path],
+    key: str = "",
+) -> ConfigT:
+    """find_owner: returns the file that a problem is in."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise ConfigurationError(_describe_errors(path, content, error, key)) from None
+        raise ConfigurationError(_describe_errors(content, error, find_owner, key)) from None
 
 
 def _parse_mapping(path: Path, text: str) -> dict[str, Any]:
@@ -101,7 +155,7 @@ def _parse_mapping(path: Path, text: str) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """Read a file of `configs/`, with newlines as on Unix: prompts hash the same everywhere.
+    """Read a configuration file, with newlines as on Unix: prompts hash the same everywhere.
 
     Raises:
         ConfigurationError: it is missing, too large or not UTF-8.
@@ -140,10 +194,16 @@ def _parse_json(path: Path, text: str) -> Any:
         ) from None
 
 
-def _describe_errors(path: Path, content: object, error: ValidationError, within: str) -> str:
+def _describe_errors(
+    content: object,
+    error: ValidationError,
+    find_owner: Callable[[ErrorDetails], Path],
+    within: str,
+) -> str:
     lines = []
-    for problem in _relevant_errors(error)[:MAX_ERRORS]:
-        key = format_location(problem, content, within)
+    problems = _relevant_errors(error)
+    for problem in problems[:MAX_ERRORS]:
+        path, key = find_owner(problem), format_location(problem, content, within)
         if problem["type"] == "extra_forbidden":
             lines.append(f"{path}: unknown key {key}. Remove it, or correct its spelling.")
         elif problem["type"] == "missing":
@@ -151,8 +211,8 @@ def _describe_errors(path: Path, content: object, error: ValidationError, within
         else:
             found = _format_value(problem["input"])
             lines.append(f"{path}: {key}: {describe_expected(problem)}; found {found!r}.")
-    if (rest := len(_relevant_errors(error)) - MAX_ERRORS) > 0:
-        lines.append(f"{path}: and {rest:,} more.")
+    if (rest := len(problems) - MAX_ERRORS) > 0:
+        lines.append(f"{find_owner(problems[-1])}: and {rest:,} more.")
     return "\n".join(lines)
 
 

@@ -1,29 +1,14 @@
 """The configuration of editions, judges and protocols."""
 
 from datetime import date
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, check_names, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.loading import ConfigModel, check_names, load_merged
 from tasks.configuration.secrets import KeySettings
 from tasks.credentials import PlainAddress
-
-
-class EditionEntry(ConfigModel):
-    """An edition that can be named instead of imported by path."""
-
-    title: str
-    layout: Literal["wlc"]
-    """The published Wiki Live Challenge layout."""
-    path: str
-    """The folder, relative to the project's root."""
-
-
-class Editions(ConfigModel):
-    editions: dict[str, EditionEntry]
 
 
 class OfflineJudgeEntry(ConfigModel):
@@ -183,38 +168,18 @@ class ProtocolEntry(ConfigModel):
     metrics: tuple[MetricEntry, ...] = Field(min_length=1)
 
 
-def load_editions(configs: Path = CONFIGS) -> Editions:
-    return load_config(configs / "editions.yaml", Editions)
-
-
-def find_edition_folder(edition: str, configs: Path = CONFIGS) -> Path:
-    """Return the folder of an edition.
-
-    Raises:
-        ConfigurationError: `configs/editions.yaml` does not list it.
-    """
-    listed = load_editions(configs).editions
-    if edition not in listed:
-        raise ConfigurationError(
-            f"{configs / 'editions.yaml'} has no edition {edition!r}; it has: "
-            f"{', '.join(sorted(listed))}. Add an entry, or give its folder."
-        )
-    return configs.parent / listed[edition].path
-
-
-def load_judges(configs: Path = CONFIGS) -> Judges:
+def load_judges(configs: ConfigSource = CONFIGS) -> Judges:
     """Load the judges; the default must be one of them."""
-    path = configs / "judges.yaml"
-    judges = load_config(path, Judges)
-    check_names(path, "default", [judges.default], judges.judges)
+    judges = load_merged("judges.yaml", Judges, configs)
+    check_names(find_file("judges.yaml", configs), "default", [judges.default], judges.judges)
     return judges
 
 
-def get_judge_title(name: str, configs: Path = CONFIGS) -> str:
+def get_judge_title(name: str, configs: ConfigSource = CONFIGS) -> str:
     """Return a judge's title; its name if it is no longer configured."""
     judges = load_judges(configs).judges
     return judges[name].title if name in judges else name
 
 
-def load_protocol(name: str, configs: Path = CONFIGS) -> ProtocolEntry:
-    return load_config(configs / "protocols" / f"{name}.yaml", ProtocolEntry)
+def load_protocol(name: str, configs: ConfigSource = CONFIGS) -> ProtocolEntry:
+    return load_merged(f"protocols/{name}.yaml", ProtocolEntry, configs)

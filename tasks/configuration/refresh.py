@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 from string import Formatter
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -12,7 +11,8 @@ from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveInt
 
 from tasks.configuration.agents import load_agents
-from tasks.configuration.loading import CONFIGS, ConfigModel, check_names, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_files
+from tasks.configuration.loading import ConfigModel, check_names, load_merged
 from tasks.configuration.models import load_judges
 
 FILE = "refresh.yaml"
@@ -140,17 +140,17 @@ class RefreshSettings(ConfigModel):
         return self.edition.format(year=day.year, month=day.month, day=day.day)
 
 
-def load_refresh(configs: Path = CONFIGS) -> RefreshSettings:
+def load_refresh(configs: ConfigSource = CONFIGS) -> RefreshSettings:
     """Load the settings; agents, judges and protocols must exist.
 
     Raises:
         ConfigurationError: the file cannot be read or is invalid.
     """
-    path = configs / FILE
-    settings = load_config(path, RefreshSettings)
+    path = find_file(FILE, configs)
+    settings = load_merged(FILE, RefreshSettings, configs)
     judges = load_judges(configs).judges
     agents = {name: entry for name, entry in load_agents(configs).agents.items() if entry.ask}
-    protocols = {file.stem: file for file in (configs / "protocols").glob("*.yaml")}
+    protocols = {file.stem for file in list_files("protocols", [".yaml"], configs).values()}
     check_names(path, "protocols", settings.protocols, protocols)
     check_names(path, "agents", settings.agents, agents)
     check_names(path, "judge", filter(None, [settings.judge]), judges)

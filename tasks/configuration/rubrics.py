@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, PositiveInt, StringConstraints, model_validator
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, find_repeated, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource, list_files
+from tasks.configuration.loading import ConfigModel, find_repeated, load_config
 
 RUBRIC_SUFFIXES = (".yaml", ".yml")
 RUBRICS_VARIABLE = "EVERGREEN_RUBRICS"
@@ -116,16 +117,16 @@ def list_rubric_files() -> list[Path]:
     return [Path(each) for each in os.environ.get(RUBRICS_VARIABLE, "").split(os.pathsep) if each]
 
 
-def find_rubric_file(name: str, configs: Path = CONFIGS) -> Path | None:
+def find_rubric_file(name: str, configs: ConfigSource = CONFIGS) -> Path | None:
     """Find the file of the rubric `name`, in EVERGREEN_RUBRICS or `configs/rubrics`; else None."""
     if not _NAME.fullmatch(name):
         return None
-    own = [configs / "rubrics" / f"{name}{suffix}" for suffix in RUBRIC_SUFFIXES]
+    own = list_files("rubrics", RUBRIC_SUFFIXES, configs).values()
     found = (file for file in (*list_rubric_files(), *own) if file.stem == name and file.is_file())
     return next(found, None)
 
 
-def register_rubric(file: Path, taken: Collection[str], configs: Path = CONFIGS) -> str:
+def register_rubric(file: Path, taken: Collection[str], configs: ConfigSource = CONFIGS) -> str:
     """Register a rubric so that `find_rubric_file` finds it, also in child processes, and return
     its name.
 

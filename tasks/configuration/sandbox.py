@@ -1,11 +1,11 @@
 """`configs/sandbox.yaml`: how archived pages are indexed, searched and served."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource
+from tasks.configuration.loading import ConfigModel, load_merged
 
 Ranking = Literal["bm25", "dense", "fused"]
 
@@ -42,5 +42,5 @@ class SandboxSettings(ConfigModel):
     """What to do with pages of unknown date when serving as of a date."""
 
 
-def load_sandbox(configs: Path = CONFIGS) -> SandboxSettings:
-    return load_config(configs / "sandbox.yaml", SandboxSettings)
+def load_sandbox(configs: ConfigSource = CONFIGS) -> SandboxSettings:
+    return load_merged("sandbox.yaml", SandboxSettings, configs)

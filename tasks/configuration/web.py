@@ -2,12 +2,12 @@
 
 import os
 import re
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource
+from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.credentials import PlainAddress
 
 
@@ -125,5 +125,5 @@ class WebSettings(ConfigModel):
         return operator if operator and operator.isprintable() and operator.isascii() else None
 
 
-def load_web(configs: Path = CONFIGS) -> WebSettings:
-    return load_config(configs / "web.yaml", WebSettings)
+def load_web(configs: ConfigSource = CONFIGS) -> WebSettings:
+    return load_merged("web.yaml", WebSettings, configs)

@@ -1,11 +1,11 @@
 """Weighted criteria by dimension, for articles without criteria of their own."""
 
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, PositiveFloat, StringConstraints
 
-from tasks.configuration.loading import CONFIGS, ConfigModel, check_unique, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.loading import ConfigModel, check_unique, load_config
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
@@ -28,13 +28,13 @@ class WeightedCriteria(ConfigModel):
     dimensions: tuple[WeightedDimension, ...] = Field(min_length=1)
 
 
-def load_weighted_criteria(file: str, configs: Path = CONFIGS) -> WeightedCriteria:
+def load_weighted_criteria(file: str, configs: ConfigSource = CONFIGS) -> WeightedCriteria:
     """Load the criteria in `file`, a path relative to `configs/` or an absolute one.
 
     Raises:
         ConfigurationError: the file cannot be read or is invalid, or an id is used twice.
     """
-    path = configs / file
+    path = find_file(file, configs)
     loaded = load_config(path, WeightedCriteria)
     check_unique(path, [dimension.id for dimension in loaded.dimensions])
     check_unique(path, [c.id for dimension in loaded.dimensions for c in dimension.criteria])

@@ -1,12 +1,12 @@
 """`configs/wikipedia.yaml`: the wiki, the limits on requests, and the rules for articles."""
 
 import os
-from pathlib import Path
 
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource
+from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.credentials import PlainAddress
 
 
@@ -74,5 +74,5 @@ class WikipediaSettings(ConfigModel):
         return operator
 
 
-def load_wikipedia(configs: Path = CONFIGS) -> WikipediaSettings:
-    return load_config(configs / "wikipedia.yaml", WikipediaSettings)
+def load_wikipedia(configs: ConfigSource = CONFIGS) -> WikipediaSettings:
+    return load_merged("wikipedia.yaml", WikipediaSettings, configs)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.folders import find_file
+from tasks.configuration.loading import ConfigModel, load_config
 
-WORDS_FILE = CONFIGS / "style" / "words_to_watch.yaml"
+WORDS_FILE = find_file("style/words_to_watch.yaml")
 
 
 class WordsToWatch(ConfigModel):

@@ -11,12 +11,12 @@ from tasks.configuration.agents import load_agents
 from tasks.configuration.criteria import OWN_CRITERIA, load_criteria
 from tasks.configuration.drafting import load_drafting
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_folders, walk_files
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.leaderboard import load_leaderboard_settings
-from tasks.configuration.loading import CONFIGS, load_config, read_mapping
+from tasks.configuration.loading import load_merged, read_mapping
 from tasks.configuration.models import (
     LlmJudgeEntry,
-    load_editions,
     load_judges,
     load_protocol,
 )
@@ -46,10 +46,9 @@ MISSING_KEY: dict[Relevance, tuple[Status, str]] = {
     "unused": ("skipped", ""),
 }
 """The status of a missing key and its reason, by relevance."""
-READERS: dict[str, Callable[[Path], Any]] = {
+READERS: dict[str, Callable[[ConfigSource], Any]] = {
     "agents.yaml": load_agents,
     "drafting.yaml": load_drafting,
-    "editions.yaml": load_editions,
     "inversion.yaml": load_inversion,
     "judges.yaml": load_judges,
     "leaderboard.yaml": load_leaderboard_settings,
@@ -58,11 +57,9 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "sandbox.yaml": load_sandbox,
     "web.yaml": load_web,
     "wikipedia.yaml": load_wikipedia,
-    "good_article_topics.yaml": lambda configs: load_config(
-        configs / "good_article_topics.yaml", Topics
-    ),
+    "good_article_topics.yaml": partial(load_merged, "good_article_topics.yaml", Topics),
     "style/words_to_watch.yaml": lambda configs: load_words_to_watch(
-        configs / "style" / "words_to_watch.yaml"
+        find_file("style/words_to_watch.yaml", configs)
     ),
     "criteria/race.yaml": partial(load_weighted_criteria, "criteria/race.yaml"),
     **{file: partial(load_criteria, file) for file in OWN_CRITERIA.values()},
@@ -70,23 +67,26 @@ READERS: dict[str, Callable[[Path], Any]] = {
 """The loader of each file, as the flows use it. All other YAML files must only parse."""
 
 
-def check_configuration(configs: Path = CONFIGS) -> Iterator[Finding]:
+def check_configuration(configs: ConfigSource = CONFIGS) -> Iterator[Finding]:
     """Check that every file loads as the flows load it."""
-    files = sorted(path for path in configs.rglob("*") if path.suffix in (".yaml", ".md"))
-    reads: list[Callable[[], object]] = [partial(_read_file, file, configs) for file in files]
+    files = walk_files([".yaml", ".md"], configs)
+    reads: list[Callable[[], object]] = [
+        partial(_read_file, file, file.relative_to(folder).as_posix(), configs)
+        for folder, file in files
+    ]
     reads += [partial(load_rubric, file) for file in list_rubric_files()]
-    errors = []
+    reads += [partial(find_file, name, configs) for name in READERS]
+    errors: dict[str, None] = {}
     for read in reads:
         try:
             read()
         except ConfigurationError as error:
-            errors.append(str(error))
-    missing = [name for name in READERS if not (configs / name).exists()]
-    errors += [f"{configs / name}: there is no such file." for name in missing]
+            errors[str(error)] = None
     for message in errors:
         yield CONFIGURATION.fail("files", message)
     if not errors:
-        yield CONFIGURATION.ok("files", f"{len(reads)} files in {configs} can be read.")
+        folders = ", ".join(map(str, list_folders(configs)))
+        yield CONFIGURATION.ok("files", f"{len(files)} files in {folders} can be read.")
 
 
 def check_operator() -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def check_operator() -> Iterator[Finding]:
 
 
 def check_keys(
-    names_in_use: NamesInUse, blocks: Callable[[str], bool | None], configs: Path = CONFIGS
+    names_in_use: NamesInUse, blocks: Callable[[str], bool | None], configs: ConfigSource = CONFIGS
 ) -> Iterator[Finding]:
     """Check for each key whether it is set, and report who needs it.
 
@@ -162,17 +162,18 @@ def _describe_how_to_set(variable: str | None, block: str | None) -> str:
     return f"{how[0].upper()}{how[1:]} for every process that sends requests"
 
 
-def _read_file(file: Path, configs: Path) -> None:
-    name = str(file.relative_to(configs))
+def _read_file(file: Path, name: str, configs: ConfigSource) -> None:
+    """name: the file's path in its folder."""
+    kind = name.partition("/")[0]
     if name in READERS:
         READERS[name](configs)
-    elif file.parent == configs / "protocols":
+    elif kind == "protocols":
         load_protocol(file.stem, configs)
-    elif file.parent == configs / "rubrics":
+    elif kind == "rubrics":
         load_rubric(file)
     elif file.suffix == ".yaml":
         read_mapping(file)
-    elif configs / "prompts" in file.parents:
+    elif kind == "prompts":
         StrictTemplate(file)
 
 

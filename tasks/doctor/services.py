@@ -4,12 +4,11 @@ each of them."""
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tasks.configuration.agents import ApiAsk, HttpAsk, load_agents
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.secrets import KeySettings, read_address
@@ -41,7 +40,7 @@ class NamesInUse:
         return "used" if given & self.used else "unused"
 
 
-def find_names_in_use(source: Readable | None, configs: Path = CONFIGS) -> NamesInUse:
+def find_names_in_use(source: Readable | None, configs: ConfigSource = CONFIGS) -> NamesInUse:
     """Find the names in the configuration and the warehouse (None: there is none), as far as
     these can be read."""
     required: set[str] = set()
@@ -67,7 +66,7 @@ class HttpService(NamedTuple):
     """Likewise the Prefect Secret block."""
 
 
-def find_services(configs: Path = CONFIGS) -> Iterator[HttpService]:
+def find_services(configs: ConfigSource = CONFIGS) -> Iterator[HttpService]:
     """Yield the judges and agents of the configuration that are asked over HTTP."""
     for name, judge in load_judges(configs).judges.items():
         if isinstance(judge, LlmJudgeEntry):

@@ -4,7 +4,7 @@ from functools import partial
 
 from tasks.base import format_count
 from tasks.configuration.criteria import load_criteria
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import find_file
 from tasks.configuration.models import load_protocol
 from tasks.configuration.templates import StrictTemplate
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
@@ -22,7 +22,7 @@ def assign_writing(warehouse: Warehouse, edition: str) -> int:
     """
     articles = find_unprompted_articles(warehouse, edition)
     render = partial(
-        StrictTemplate(CONFIGS / "assignments" / "write_article.md").render,
+        StrictTemplate(find_file("assignments/write_article.md")).render,
         today=format_edition_day(warehouse, edition),
         categories=_load_criteria(),
     )

@@ -18,7 +18,7 @@ from tasks.benchmarks.research import (
     PublishedSet,
     PublishedTruth,
 )
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import find_file
 from tasks.configuration.templates import StrictTemplate
 from tasks.editions.manifest import check_not_collected
 from tasks.extraction.claim_layouts import build_truth_claims
@@ -217,11 +217,11 @@ def _make_assignment(frame: Edition, query: PublishedQuery) -> Assignment:
     asked = query.agent_query or query.query
     today = f"{frame.imported_at:%-d %B %Y}"
     if query.truth:
-        prompt = StrictTemplate(CONFIGS / QUESTION_PROMPT).render(
+        prompt = StrictTemplate(find_file(QUESTION_PROMPT)).render(
             question=asked, today=today, banned=[], answer_form=ANSWER_FORM
         )
     else:
-        prompt = StrictTemplate(CONFIGS / RESEARCH_PROMPT).render(query=asked, today=today)
+        prompt = StrictTemplate(find_file(RESEARCH_PROMPT)).render(query=asked, today=today)
     return Assignment(
         edition=frame.edition,
         assignment=query.key,

@@ -1,11 +1,10 @@
 """Judges by name, as `configs/judges.yaml` sets them."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, OfflineJudgeEntry, load_judges
 from tasks.models.errors import Misconfigured
 
@@ -18,7 +17,9 @@ OFFLINE = "offline"
 """The extractor that calls no model."""
 
 
-def load_judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[str, JudgeEntry]:
+def load_judge_entry(
+    name: str | None = None, configs: ConfigSource = CONFIGS
+) -> tuple[str, JudgeEntry]:
     """Return name and settings of the judge `name`, or of the default judge.
 
     Raises:
@@ -28,7 +29,7 @@ def load_judge_entry(name: str | None = None, configs: Path = CONFIGS) -> tuple[
     wanted = name or known.default
     if wanted not in known.judges:
         raise ConfigurationError(
-            f"{configs / 'judges.yaml'}: no judge is called {wanted!r}; known: "
+            f"{find_file('judges.yaml', configs)}: no judge is called {wanted!r}; known: "
             f"{', '.join(sorted(known.judges))}. Choose one, or add an entry."
         )
     return wanted, known.judges[wanted]
@@ -73,7 +74,7 @@ def load_model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:
 
 
 def load_judge(
-    name: str | None = None, sender: "RequestSender | None" = None, configs: Path = CONFIGS
+    name: str | None = None, sender: "RequestSender | None" = None, configs: ConfigSource = CONFIGS
 ) -> "Judge":
     """Load the judge `name`, or the default judge.
 
@@ -88,7 +89,7 @@ def load_judge(
     if isinstance(entry, OfflineJudgeEntry):
         from tasks.judges.offline.judge import OfflineJudge
 
-        return OfflineJudge(configs / entry.weights)
+        return OfflineJudge(find_file(entry.weights, configs))
     from tasks.judges.llm.judge import LlmJudge
 
     return LlmJudge(wanted, entry, sender or NoModel(), configs)

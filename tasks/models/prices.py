@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 
 from pydantic import Field, NonNegativeFloat, PositiveInt
 
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.folders import CONFIGS, ConfigSource
+from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.models.exchange import ModelRequest, TokenUsage
 
 MILLION = 1_000_000
@@ -90,5 +90,5 @@ class PriceList(ConfigModel):
         return max(begun, key=lambda price: price.since, default=None)
 
 
-def load_prices(configs: Path = CONFIGS) -> PriceList:
-    return load_config(configs / "prices.yaml", PriceList)
+def load_prices(configs: ConfigSource = CONFIGS) -> PriceList:
+    return load_merged("prices.yaml", PriceList, configs)

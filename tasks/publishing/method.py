@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import list_files
 from tasks.configuration.models import LlmJudgeEntry, ProtocolEntry, load_judges, load_protocol
 from tasks.judges.llm.prompts import Prompt
 from tasks.metrics.resampling import RESAMPLES, SEED
@@ -84,7 +84,7 @@ def list_settings(built_in: ProtocolEntry) -> list[tuple[str, str]]:
 def _list_prompts(material: SiteMaterial) -> Iterator[dict[str, str]]:
     """Yield the current prompts of the protocols, each with sha and text."""
     for folder in (*sorted(material.protocols), *SHARED_PROMPTS):
-        for path in sorted((CONFIGS / "prompts" / folder).glob("*.md")):
+        for path in list_files(f"prompts/{folder}", [".md"]).values():
             text = path.read_text("utf-8")
             yield {"name": f"{folder}/{path.stem}", "sha": Prompt(path).sha, "text": text}
 

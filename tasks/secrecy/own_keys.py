@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import CONFIGS, ConfigSource, walk_files
 from tasks.configuration.secrets import KEYS_OF_BLOCKS
 from tasks.signing.keys import KEY_VARIABLE
 
@@ -25,7 +25,7 @@ _IN_ADDRESS = re.compile(r"(?:://[^/\s:@]*:|\bpassword=)([^@\s&?]+)")
 
 
 def load_own_keys(
-    environment: Mapping[str, str] | None = None, configs: Path = CONFIGS
+    environment: Mapping[str, str] | None = None, configs: ConfigSource = CONFIGS
 ) -> dict[str, str]:
     """Return text → the variable whose key it is: each value, and its encoded forms.
 
@@ -84,11 +84,11 @@ def _encode_in_base64(secret: bytes) -> set[str]:
     return {text for text in found if len(text) >= SHORTEST}
 
 
-def _find_named(configs: Path) -> set[str]:
+def _find_named(configs: ConfigSource) -> set[str]:
     """Return the variables that the configuration names as keys, even if it is invalid."""
     return {
         name
-        for path in sorted(configs.rglob("*.yaml"))
+        for _, path in walk_files([".yaml"], configs)
         for name in _NAMED.findall("\n".join(_read_lines(path)))
     }
 

@@ -24,7 +24,7 @@ from pathlib import Path
 import httpx
 import polars as pl
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.judges.text import collapse_whitespace
 from tasks.sandbox.snapshot import read_pages
 
@@ -84,7 +84,7 @@ def build(corpus: Path, work: Path) -> None:
 def serving(corpus: Path, work: Path, depth: int) -> Iterator[str]:
     """The command serving at a search depth; its address."""
     configs = work / f"configs-{depth}"
-    shutil.copytree(CONFIGS, configs, dirs_exist_ok=True)
+    shutil.copytree(PACKAGED, configs, dirs_exist_ok=True)
     settings = (configs / "sandbox.yaml").read_text()
     (configs / "sandbox.yaml").write_text(re.sub(r"^depth: \d+", f"depth: {depth}", settings,
                                                  flags=re.MULTILINE))  # fmt: skip

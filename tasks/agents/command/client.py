@@ -39,7 +39,7 @@ from tasks.agents.isolation.plan import IsolationPlan
 from tasks.agents.kinds import AgentFolders
 from tasks.agents.report_form import assignment_payload
 from tasks.configuration.agents import CommandAsk
-from tasks.configuration.loading import CONFIGS, CONFIGS_VARIABLE
+from tasks.configuration.folders import CONFIGS, CONFIGS_VARIABLE
 from tasks.models.errors import Misconfigured, TransientError
 
 START_SECONDS = 60
@@ -215,8 +215,8 @@ class CommandClient:
         }
         if self._ask.archive:
             environment["EVERGREEN_ARCHIVE"] = str(self._find_archive())
-        if os.environ.get(CONFIGS_VARIABLE):
-            environment[CONFIGS_VARIABLE] = str(CONFIGS.absolute())
+        if own := CONFIGS.render():
+            environment[CONFIGS_VARIABLE] = own
         container = f"evergreen-{sha256(str(folder).encode()).hexdigest()[:24]}"
         if self._ask.image:
             place = self._find_place(folder)

@@ -21,13 +21,13 @@ from tasks.agents.isolation.plan import (
     list_prefix,
 )
 from tasks.configuration.agents import CommandAsk
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import CONFIGS, find_packaged
 from tasks.models.errors import Misconfigured
 
 CODE = Path(__file__).resolve().parents[3]
 """The folder of our code: a checkout, or the installed packages."""
-SAMPLE = CODE / "data"
-"""The sample's references, and whatever else a checkout collects, are no code."""
+COLLECTED = CODE / "data"
+"""What a checkout collects is no code."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,23 @@ def plan_isolation(agent: str, ask: CommandAsk, program: str, place: JobPlace) -
             f"machine that has this. Only for a program that you trust with your keys and files: "
             f"set `isolation: none` and `network: open` in {CONFIGURED_IN}."
         )
-    private = (*place.private, SAMPLE)
+    private = (*place.private, COLLECTED, find_packaged("sample"))
     folder, archive = place.folder, place.archive
     own = [str(folder / name) for name in ("prompt.md", "assignment.json")]
-    code = [*(str(CODE / name) for name in ("flows", "tasks", "configs")), str(CONFIGS.absolute())]
+    code = [*(str(CODE / name) for name in ("evergreen", "flows", "tasks")), *map(str, CONFIGS.all)]
+    shared, listable = leave_out([*SYSTEM, *find_python_paths(), *code], private)
+    theirs, listable_too = leave_out(_find_environment(Path(program)), private)
     readable = (
-        *leave_out([*SYSTEM, *find_python_paths(), *code], private),
+        *shared,
         *_find_reads(agent, (*ask.reads, *_find_own_files(ask)), private),
         *dict.fromkeys((program, str(Path(program).resolve()))),
-        *leave_out(_find_environment(Path(program)), private),
+        *theirs,
         *own,
         *((str(archive),) if archive else ()),
     )
     return IsolationPlan(
         readable=readable,
+        listable=(*listable, *listable_too),
         writable=(str(folder / "program"), str(place.cache)),
         network=ask.network,
         bubblewrap=find_bubblewrap(),

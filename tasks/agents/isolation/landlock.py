@@ -64,11 +64,17 @@ def find_abi() -> int:
 
 
 def restrict_files(
-    readable: Iterable[str], writable: Iterable[str], devices: Iterable[str], *, tcp: bool
+    readable: Iterable[str],
+    listable: Iterable[str],
+    writable: Iterable[str],
+    devices: Iterable[str],
+    *,
+    tcp: bool,
 ) -> None:
     """Restrict this process and what it starts, for good; `no_new_privs` must be set.
 
     readable: files and folders to read and execute; those that do not exist are left out.
+    listable: folders of which only names can be read.
     devices: to read and write. tcp: whether TCP is left as it is.
 
     Raises:
@@ -80,6 +86,7 @@ def restrict_files(
     try:
         for paths, access in (
             (readable, READ),
+            (listable, _READ_DIR),
             (writable, WRITE),
             (devices, _READ_FILE | _WRITE_FILE),
         ):

@@ -56,6 +56,7 @@ def isolate(plan: IsolationPlan, channel: int, life: int) -> None:
     set_no_new_privileges()
     restrict_files(
         [*(("/proc",) if plan.bubblewrap else PROCESSES), *plan.readable],
+        plan.listable,
         [*plan.writable, *(("/dev/shm",) if plan.bubblewrap else ())],
         DEVICES,
         tcp=plan.network == "open",

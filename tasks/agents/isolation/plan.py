@@ -40,6 +40,8 @@ class IsolationPlan:
 
     readable: tuple[str, ...]
     """Absolute paths; a folder with all that is in it."""
+    listable: tuple[str, ...]
+    """Folders of which only the names of what is in them can be read, at any depth."""
     writable: tuple[str, ...]
     network: str
     """`none`, `sandbox` or `open`."""
@@ -53,7 +55,7 @@ class IsolationPlan:
     @classmethod
     def parse(cls, text: str) -> "IsolationPlan":
         given = json.loads(text)
-        lists = {name: tuple(given[name]) for name in ("readable", "writable")}
+        lists = {name: tuple(given[name]) for name in ("readable", "listable", "writable")}
         return cls(**given | lists)
 
     def describe(self) -> str:
@@ -98,14 +100,18 @@ def list_prefix(*prefixes: str) -> list[str]:
     ]
 
 
-def leave_out(paths: Iterable[str], private: Iterable[Path]) -> tuple[str, ...]:
-    """Return the paths without private ones: a folder that holds one is replaced by its content.
+def leave_out(
+    paths: Iterable[str], private: Iterable[Path]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the paths without private ones, and the folders that were opened for it.
 
-    Rules of Landlock only ever allow: what lies in an allowed folder cannot be taken out again. The
-    content of such a folder can be read, but not listed.
+    Rules of Landlock only ever allow: what lies in an allowed folder cannot be taken out again. So
+    a folder that holds something private is replaced by its content, and comes back among those
+    that can be listed: Python finds no module in a folder that it cannot list.
     """
     hidden = [path.resolve() for path in private if path.exists()]
     found: list[str] = []
+    opened: list[str] = []
     for path in map(Path, paths):
         real = path.resolve()
         if any(real.is_relative_to(one) for one in hidden):
@@ -113,7 +119,9 @@ def leave_out(paths: Iterable[str], private: Iterable[Path]) -> tuple[str, ...]:
         if any(one.is_relative_to(real) for one in hidden):
             # A link leads to what is allowed elsewhere, or to what was never named.
             inner = sorted(str(each) for each in path.iterdir() if not each.is_symlink())
-            found += leave_out(inner, hidden)
+            within, opened_within = leave_out(inner, hidden)
+            found += within
+            opened += [str(path), *opened_within]
         else:
             found.append(str(path))
-    return tuple(found)
+    return tuple(found), tuple(opened)

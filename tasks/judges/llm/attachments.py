@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, read_text
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.loading import read_text
 from tasks.models.attachments import MAX_ATTACHMENT_BYTES, Attachment, attachment_name
 from tasks.warehouse.rows import content_sha
 
@@ -85,13 +86,13 @@ def choose_wording(prompts: str) -> str:
 
 
 @lru_cache
-def load_wording(name: str, configs: Path = CONFIGS) -> AttachmentWording:
+def load_wording(name: str, configs: ConfigSource = CONFIGS) -> AttachmentWording:
     """Load the wording that introduces attached files.
 
     Raises:
         ConfigurationError: the file is missing or malformed.
     """
-    return AttachmentWording(configs / "attachments" / f"{name}.md")
+    return AttachmentWording(find_file(f"attachments/{name}.md", configs))
 
 
 def find_attachment_problem(

@@ -14,7 +14,8 @@ from itertools import accumulate, zip_longest
 from pathlib import Path
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, read_text
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.loading import read_text
 from tasks.configuration.templates import StrictTemplate
 from tasks.judges.offline.retrieval import Bm25
 from tasks.models.attachments import Attachment
@@ -68,13 +69,13 @@ class ExcerptNotice:
 
 
 @lru_cache
-def load_notice(configs: Path = CONFIGS) -> ExcerptNotice:
+def load_notice(configs: ConfigSource = CONFIGS) -> ExcerptNotice:
     """Load the notice on excerpts.
 
     Raises:
         ConfigurationError: the file is missing or malformed.
     """
-    return ExcerptNotice(configs / "excerpts" / "page.md")
+    return ExcerptNotice(find_file("excerpts/page.md", configs))
 
 
 class LongPage:

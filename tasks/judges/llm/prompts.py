@@ -17,7 +17,8 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, ConfigModel, read_text, validate_config
+from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.loading import ConfigModel, read_text, validate_config
 from tasks.configuration.templates import StrictTemplate
 from tasks.warehouse.rows import content_sha
 
@@ -67,13 +68,13 @@ class Prompt:
 
 
 @lru_cache
-def load_prompt(protocol: str, step: str, configs: Path = CONFIGS) -> Prompt:
+def load_prompt(protocol: str, step: str, configs: ConfigSource = CONFIGS) -> Prompt:
     """Load the prompt of a step.
 
     Raises:
         ConfigurationError: the file is missing or malformed.
     """
-    return Prompt(configs / "prompts" / protocol / f"{step}.md")
+    return Prompt(find_file(f"prompts/{protocol}/{step}.md", configs))
 
 
 class _Fences:

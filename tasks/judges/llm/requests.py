@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import CONFIGS, ConfigSource, list_files
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import JudgeAnswer, PromptedRequest, StepAnswer
 from tasks.judges.forms.form import ItemResults, ReplyModel
@@ -56,7 +55,11 @@ class PromptedModel:
     """Sends the steps of all protocols to one model of `configs/judges.yaml`."""
 
     def __init__(
-        self, name: str, entry: LlmJudgeEntry, sender: RequestSender, configs: Path = CONFIGS
+        self,
+        name: str,
+        entry: LlmJudgeEntry,
+        sender: RequestSender,
+        configs: ConfigSource = CONFIGS,
     ) -> None:
         self.name = name
         self.entry = entry
@@ -71,10 +74,10 @@ class PromptedModel:
 
     def prompt_sha(self, protocol: str) -> str:
         """Return the sha of a protocol's prompts and of how they are sent."""
-        folder = self._configs / "prompts" / protocol
+        files = list_files(f"prompts/{protocol}", [".md"], self._configs)
         prompts = [
             f"{path.stem} {load_prompt(protocol, path.stem, self._configs).sha}"
-            for path in sorted(folder.glob("*.md"))
+            for path in files.values()
         ]
         together = str(self.entry.claims_per_call)
         items = ["schema names items"] if self.entry.schema_names_items else []

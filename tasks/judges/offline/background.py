@@ -12,9 +12,9 @@ from math import log
 from pathlib import Path
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import find_file
 
-STEMS_FILE = CONFIGS / "judges" / "offline_stems.txt"
+STEMS_FILE = find_file("judges/offline_stems.txt")
 UNLISTED_COUNT = 10
 """Documents that a stem outside the table is taken to stand in: the fewest of a listed one."""
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tasks.configuration.loading import CONFIGS, ConfigModel, load_config
+from tasks.configuration.folders import find_file
+from tasks.configuration.loading import ConfigModel, load_config
 from tasks.judges.offline.background import load_background
 from tasks.warehouse.rows import canonical_values, content_sha
 
-WEIGHTS_FILE = CONFIGS / "judges" / "offline_lexical.yaml"
+WEIGHTS_FILE = find_file("judges/offline_lexical.yaml")
 WEIGHTS_VERSION = 2
 """Raised when the meaning of a feature changes: other versions do not fit the code."""
 

@@ -10,8 +10,6 @@ from tasks.configuration.loading import load_config
 from tasks.configuration.models import (
     Judges,
     ProtocolEntry,
-    find_edition_folder,
-    load_editions,
     load_judges,
     load_protocol,
 )
@@ -29,10 +27,8 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 def test_the_shipped_configuration_is_valid() -> None:
-    assert "sample" in load_editions().editions
     assert load_agents().agents["grok"].name
     assert load_judges().default == "offline"
-    assert find_edition_folder("sample").name == "sample"
 
 
 @pytest.mark.parametrize("name", sorted(PROTOCOLS))
@@ -83,13 +79,11 @@ def test_a_default_judge_must_be_one_of_the_judges(tmp_path: Path) -> None:
         load_judges(tmp_path)
 
 
-def test_an_unknown_judge_protocol_or_edition_lists_the_known_ones() -> None:
+def test_an_unknown_judge_or_protocol_lists_the_known_ones() -> None:
     with pytest.raises(ConfigurationError, match=r"known: .*offline"):
         load_judge("oracle")
     with pytest.raises(ConfigurationError, match=f"known: {', '.join(sorted(PROTOCOLS))}"):
         get_protocol("wiki_magic")
-    with pytest.raises(ConfigurationError, match="it has: sample"):
-        find_edition_folder("never")
 
 
 def test_a_protocols_own_parameters_are_checked_too() -> None:

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS, load_config, read_mapping
+from tasks.configuration.folders import PACKAGED
+from tasks.configuration.loading import load_config, read_mapping
 from tasks.configuration.rubrics import RubricEntry
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -94,7 +95,7 @@ def test_a_few_aliases_merges_and_usual_scalars_are_read_as_ever(tmp_path: Path)
 
 
 def test_every_file_of_ours_is_read_as_before() -> None:
-    files: list[Any] = sorted(CONFIGS.rglob("*.yaml"))
+    files: list[Any] = sorted(PACKAGED.rglob("*.yaml"))
     assert len(files) > 15
     for file in files:
         assert read_mapping(file) == yaml.safe_load(file.read_text("utf-8"))

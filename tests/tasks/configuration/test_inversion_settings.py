@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.folders import PACKAGED
 from tasks.configuration.inversion import load_inversion
-from tasks.configuration.loading import CONFIGS
 
 
 def test_the_shipped_admission_is_the_published_one() -> None:
@@ -19,7 +19,7 @@ def test_the_shipped_admission_is_the_published_one() -> None:
 
 
 def with_changes(folder: Path, **changes: Any) -> Path:
-    content = yaml.safe_load((CONFIGS / "inversion.yaml").read_text("utf-8")) | changes
+    content = yaml.safe_load((PACKAGED / "inversion.yaml").read_text("utf-8")) | changes
     (folder / "inversion.yaml").write_text(yaml.safe_dump(content), "utf-8")
     return folder
 

@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.configuration.refresh import RefreshSettings, Schedule, load_refresh
 
 DECEMBER = datetime(2026, 12, 1, 6, tzinfo=UTC)
@@ -26,7 +26,7 @@ def settings(**changed: Any) -> RefreshSettings:
 @pytest.fixture
 def configs(tmp_path: Path) -> Path:
     """A copy of the project's configuration to change."""
-    return Path(shutil.copytree(CONFIGS, tmp_path / "configs"))
+    return Path(shutil.copytree(PACKAGED, tmp_path / "configs"))
 
 
 def written(configs: Path, **changed: Any) -> Path:

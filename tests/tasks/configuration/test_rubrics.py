@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.configuration.rubrics import RUBRICS_VARIABLE, find_rubric_file, load_rubric
 from tasks.protocols.cell import get_protocol_version
 from tasks.protocols.registry import (
@@ -154,7 +154,7 @@ def test_scores_are_shown_also_when_their_rubric_is_gone(tmp_path: Path) -> None
 
 
 def test_the_example_is_a_rubric_and_each_of_ours_loads() -> None:
-    files = sorted((CONFIGS / "rubrics").glob("*.yaml"))
+    files = sorted((PACKAGED / "rubrics").glob("*.yaml"))
     assert "reader" in [file.stem for file in files]
     for file in files:
         assert get_protocol(file.stem).name == file.stem

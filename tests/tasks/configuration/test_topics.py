@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.configuration.topics import find_category, load_descriptions
 
 
@@ -19,7 +19,7 @@ def test_every_category_is_described() -> None:
 
 def test_a_description_of_no_category_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "good_article_topics.yaml"
-    shutil.copy(CONFIGS / path.name, path)
+    shutil.copy(PACKAGED / path.name, path)
     path.write_text(path.read_text("utf-8").replace("  Music: songs", "  Musik: songs"), "utf-8")
     with pytest.raises(ConfigurationError, match="Musik is not one of the categories"):
         load_descriptions(tmp_path)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.doctor import network as checkup_reach
 from tasks.doctor import software as checkup_software
 from tasks.doctor.configuration import check_configuration, check_keys, check_models, check_operator
@@ -135,14 +135,14 @@ class TestSoftware:
 @pytest.fixture
 def configs(tmp_path: Path) -> Path:
     """A copy to damage."""
-    return Path(shutil.copytree(CONFIGS, tmp_path / "configs"))
+    return Path(shutil.copytree(PACKAGED, tmp_path / "configs"))
 
 
 class TestConfiguration:
     def test_ours_can_be_read(self) -> None:
         (found,) = check_configuration()
         assert found.status == "ok"
-        n = sum(path.suffix in (".yaml", ".md") for path in CONFIGS.rglob("*"))
+        n = sum(path.suffix in (".yaml", ".md") for path in PACKAGED.rglob("*"))
         assert f"{n} files" in found.finding
 
     @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.configuration.rubrics import STYLE_FIGURES, RubricEntry, load_rubric
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.shape import measure_styles
@@ -128,7 +128,7 @@ def test_of_a_scan_only_what_a_model_sees_is_judged() -> None:
 
 
 def test_the_example_runs_without_a_model_and_says_what_it_left_out() -> None:
-    mine = OwnRubric("reader", load_rubric(CONFIGS / "rubrics" / "reader.yaml"))
+    mine = OwnRubric("reader", load_rubric(PACKAGED / "rubrics" / "reader.yaml"))
     by = OfflineJudge()
     text = "# Rain\n\nRain is water that falls from clouds [1].\n\n## Why\n\nIt does [2].\n"
     found = {d.item: d.answer for d in decided(mine, case(text), by)}

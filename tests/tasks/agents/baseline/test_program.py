@@ -14,7 +14,7 @@ from tasks.agents.baseline.research import choose_statements, research
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk, get_agent_entry
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.configuration.templates import StrictTemplate
 from tasks.extraction.answers import parse_answer
 from tasks.imports.queries import ANSWER_FORM, QUESTION_PROMPT
@@ -153,7 +153,7 @@ def test_one_page_does_not_fill_the_article_where_there_are_others(tmp_path: Pat
 
 
 def prompt_of(question: str) -> str:
-    return StrictTemplate(CONFIGS / QUESTION_PROMPT).render(
+    return StrictTemplate(PACKAGED / QUESTION_PROMPT).render(
         question=question, today="21 November 2026", banned=["https://en.wikipedia.org/"],
         answer_form=ANSWER_FORM,
     )  # fmt: skip

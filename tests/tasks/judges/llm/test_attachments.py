@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import CompareArticles, Criterion, JudgeAnswer
 from tasks.judges.llm.attachments import AttachmentWording, find_attachment_problem, load_wording
 from tasks.judges.registry import load_judge
@@ -198,5 +198,5 @@ def test_a_wording_that_is_none_is_refused(
     with pytest.raises(ConfigurationError, match="there is no such"):
         load_wording("article", tmp_path / "nowhere")
     assert (
-        load_wording("article").sha == AttachmentWording(CONFIGS / "attachments" / "article.md").sha
+        load_wording("article").sha == AttachmentWording(PACKAGED / "attachments" / "article.md").sha
     )

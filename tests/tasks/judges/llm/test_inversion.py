@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import StepAnswer
 from tasks.judges.forms.form import MAX_CHARS, MAX_ITEMS, ReplyModel
 from tasks.judges.forms.registry import FORMS
@@ -72,7 +72,7 @@ def asked(work: Work) -> ModelRequest:
 
 
 def test_there_is_a_step_for_every_prompt() -> None:
-    files = {path.stem for path in (CONFIGS / "prompts" / "inversion").glob("*.md")}
+    files = {path.stem for path in (PACKAGED / "prompts" / "inversion").glob("*.md")}
     assert files == set(STEPS)
 
 

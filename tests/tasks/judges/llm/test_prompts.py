@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tasks.configuration.criteria import load_criteria
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.loading import CONFIGS
+from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import CompareArticles, Criterion
 from tasks.judges.drafting import DraftedKeywords
 from tasks.judges.forms.form import ReplyModel
@@ -166,7 +166,7 @@ def test_a_text_is_no_template(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
 def test_a_prompt_is_the_same_whatever_ends_its_lines(newline: str, tmp_path: Path) -> None:
-    path = CONFIGS / "prompts" / "wiki_fact" / "verify_against_page.md"
+    path = PACKAGED / "prompts" / "wiki_fact" / "verify_against_page.md"
     copy = tmp_path / path.name
     copy.write_bytes(path.read_text("utf-8").replace("\n", newline).encode())
     assert Prompt(copy).sha == Prompt(path).sha
@@ -278,7 +278,7 @@ def words_of(schema: Any) -> set[str]:
 
 
 def test_every_prompt_file_has_a_form_and_loads() -> None:
-    folder = CONFIGS / "prompts"
+    folder = PACKAGED / "prompts"
     found = {str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.md")}
     assert found == FORMS.keys()
 
@@ -287,7 +287,7 @@ def test_every_prompt_file_has_a_form_and_loads() -> None:
 def test_a_prompt_speaks_of_no_verdict_that_its_form_does_not_know(
     step: str, form: type[ReplyModel]
 ) -> None:
-    text = (CONFIGS / "prompts" / f"{step}.md").read_text("utf-8")
+    text = (PACKAGED / "prompts" / f"{step}.md").read_text("utf-8")
     known = words_of(json.loads(render_schema(form)))
     verdicts = {"consistent", "inconsistent", "not_support", "support", "conflict", "tie"}
     # Scores of items are set for each request: see `allowed_values` of PromptedModel.ask_items.
@@ -301,7 +301,7 @@ def test_a_prompt_says_what_its_fences_mean_and_shows_no_text_without(step: str)
     prompt = load_prompt(*step.split("/"))
     assert "<<<BEGIN name code>>>" in prompt.system
     assert re.search(r"is data, whatever it says", prompt.system)
-    outside = re.sub(r"\{\{ fence\(.*?\) \}\}", "", (CONFIGS / f"prompts/{step}.md").read_text())
+    outside = re.sub(r"\{\{ fence\(.*?\) \}\}", "", (PACKAGED / f"prompts/{step}.md").read_text())
     shown = set(re.findall(r"\{\{ ([\w.]+) \}\}", outside))
     assert shown <= {
         "loop.index", "item.number", "criterion.id", "criterion.text", "n_targets", "n_properties",
