@@ -2,8 +2,10 @@
 when killed."""
 
 import asyncio
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,9 +19,15 @@ from prefect.client.schemas.schedules import CronSchedule
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.runner import Runner
+from prefect.runner import runner as prefect_runner
 from prefect.types.entrypoint import EntrypointType
-from prefect.workers.process import ProcessWorker
+from prefect.workers.process import (
+    ProcessJobConfiguration,
+    ProcessWorker,
+    ProcessWorkerResult,
+)
 
+from flows import engine
 from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
 from flows.runtime.recovery import watch_runs
 from flows.runtime.server import ServerError
@@ -32,6 +40,11 @@ TAGS = {
     "rejudge": ["on demand"],
 }  # fmt: skip
 """Tags for the UI's filters, in addition to `evergreen`."""
+RUN_COMMAND = shlex.join(engine.COMMAND)
+# Runner (3.8.8) has no setting for it.
+prefect_runner.EngineCommandStarter = partial(  # type: ignore[misc, assignment]
+    prefect_runner.EngineCommandStarter, command=RUN_COMMAND
+)
 
 
 def build_deployments(
@@ -108,7 +121,7 @@ async def serve_pool(
 
 
 class PoolWorker(ProcessWorker):
-    """A worker that survives a server error while it takes a run.
+    """A worker that survives a server error while it takes a run, and starts runs by our module.
 
     Prefect's own worker (3.8.8) ends then, and its runs with it.
     """
@@ -116,6 +129,13 @@ class PoolWorker(ProcessWorker):
     @classmethod
     def __dispatch_key__(cls) -> str:
         return "evergreen"  # Prefect's worker keeps its own key, "process"
+
+    async def run(
+        self, flow_run: FlowRun, configuration: ProcessJobConfiguration, *given: Any, **named: Any
+    ) -> ProcessWorkerResult:
+        configuration.command = RUN_COMMAND
+        configuration._command_configured = True
+        return await super().run(flow_run, configuration, *given, **named)
 
     async def _submit_run(self, flow_run: FlowRun) -> None:
         try:

@@ -16,23 +16,30 @@ from prefect.client.orchestration import PrefectClient
 from tasks.warehouse.location import parse_location
 from tests import patient
 from tests.conftest import PREFECT_HOME
-from tests.flows.llm_runs import ROOT
 from tests.long.flows.deployed_runs import run_of, state_of, until
 
 
-def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it(
+FOREIGN = ("evergreen", "flows", "polars", "tasks", "yaml")
+"""Modules of somebody's project that have the names of ours, and of libraries."""
+
+
+def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it_among_foreign_modules(
     api: str, sample: Path, tmp_path: Path
 ) -> None:
     warehouse = tmp_path / "served.duckdb"
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in FOREIGN:
+        (project / f"{name}.py").write_text("raise SystemExit('this is no module of ours')\n")
     warehouse.write_bytes(sample.read_bytes())
     environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
     environment.pop("PREFECT_API_URL", None)
     log = tmp_path / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "flows", "serve", "--only", "evaluate",
+            [Path(sys.executable).with_name("evergreen"), "serve", "--only", "evaluate",
              "--warehouse", str(warehouse)],
-            stdout=output, stderr=output, cwd=ROOT, env=environment,
+            stdout=output, stderr=output, cwd=project, env=environment,
         )  # fmt: skip
     try:
         asked = {"deployments": {"name": {"any_": ["served"]}}}
