@@ -22,6 +22,10 @@ from flows.cli.lazy_commands import CommandEntry, GroupEntry
 
 PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
     "Begin": {
+        "init": CommandEntry(
+            "flows.cli.init:init",
+            "Make a project of your own: configurations to edit, .gitignore and .env.example.",
+        ),
         "demo": CommandEntry(
             "flows.cli.evaluate:demo",
             "Run everything on the bundled sample edition: no key, no network.",
