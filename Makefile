@@ -10,7 +10,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long test-lake prose lint stamps everything audit sbom rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
+.PHONY: help demo test test-long test-lake prose lint stamps everything audit sbom rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -89,6 +89,9 @@ rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count w
 
 rig-prefect: $(VENV)/dev ## Put a load on the local Prefect server, twice in a row
 	$(BIN)/python -m tests.bench.bench_prefect --only sqlite --seconds 20 --times 2
+
+rig-wheel: $(VENV)/dev ## Install the built wheel into an empty environment and use it there
+	$(BIN)/python -m tests.rigs.wheel
 
 rig-change: $(VENV)/dev ## Judge one sample report by another judge and show what changes on the site
 	@rm -rf data/change && $(BIN)/python -m tests.rigs.travelling_verdict --to data/change

@@ -25,6 +25,9 @@ test-long: ## Those that take a minute
 test-lake:
 	{sys.executable} -m pytest -q --durations 1 tests/tasks $(PYTEST)
 
+rig-wheel:
+	{sys.executable} -m tests.rigs.kills
+
 rig-questions:
 	{sys.executable} -m tests.rigs.questions --items $(ITEMS)
 

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from tests.stamps.sources import Source, source
 from tests.stamps.tree import Tree
 
-PRODUCT = ("flows", "tasks", "configs", "data")
+PRODUCT = ("evergreen", "flows", "tasks", "configs", "data")
 COMMAND = ("evergreen", "flows")
 """Its names; reaching a module of `flows` is to start it, or one of its flows on a server."""
 STARTS_NOTHING = {"flows/__init__.py", "flows/runtime/__init__.py", "flows/runtime/settings.py"}
@@ -25,7 +25,7 @@ READ_FOR_NAMES = ("*.yaml", "*.yml", "*Dockerfile")
 
 COMMENT = re.compile(r"(?m)(^|\s)#.*$")
 WORDS = re.compile(r"[\s\"'`(){}\[\],;:=<>|]+")
-DOTTED = re.compile(r"\b(?:flows|tasks|tests)(?:\.\w+)+|^(?:flows|tasks|tests)(?=\.$)")
+DOTTED = re.compile(r"\b(?:evergreen|flows|tasks|tests)(?:\.\w+)+|^(?:flows|tasks|tests)(?=\.$)")
 BARE = re.compile(r"(?:\bimport|\bfrom|-m)\s+(flows|tasks|tests)(?![\w.])")
 
 

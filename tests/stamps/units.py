@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from tests.stamps.reach import Reach
 from tests.stamps.tree import Tree
 
-TARGETS = ("demo", "test", "test-long", "test-lake", "rig-questions", "rig-formats", "rig-kills",
-           "rig-prefect", "rig-local-model")  # fmt: skip
+TARGETS = ("demo", "rig-wheel", "test", "test-long", "test-lake", "rig-questions", "rig-formats",
+           "rig-kills", "rig-prefect", "rig-local-model")  # fmt: skip
 BY_FILE = {"test-long"}
 """Targets of which each file of tests has a stamp of its own."""
 

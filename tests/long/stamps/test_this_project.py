@@ -28,9 +28,9 @@ def test_ci_runs_every_target_and_lint_and_prose(units: Units) -> None:
     assert named - {"1"} <= {*TARGETS}
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "rig-kills"])
+@pytest.mark.parametrize("target", ["demo", "rig-wheel", "test", "rig-kills"])
 def test_who_starts_the_command_reaches_the_product(target: str, units: Units) -> None:
-    product = {each for top in ("flows", "tasks", "configs", "data/sample")
+    product = {each for top in ("evergreen", "flows", "tasks", "configs", "data/sample")
                for each in units.tree.below(top)}  # fmt: skip
     assert product
     assert product <= units.reached(target, target)

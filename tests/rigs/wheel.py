@@ -1,0 +1,127 @@
+"""Build the wheel, install it into an empty environment, and use it outside the checkout.
+
+    python -m tests.rigs.wheel
+
+The working folder has modules of somebody's project with the names of ours. Installed are the
+locked versions, resolved from the wheel's own metadata: a dependency it does not name is missing.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOREIGN = ("evergreen", "flows", "tasks")
+FOREIGN_MODULE = "raise SystemExit('a module of somebody else')\n"
+LIBRARY = "import evergreen; print(evergreen.__file__)"
+AGENT = "lexical_baseline"
+SECONDS = 600
+
+
+class WheelTrial:
+    """An environment with the wheel, and a folder to use it in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environment = folder / "environment"
+        self.project = folder / "project"
+        self.bin = self.environment / "bin"
+        self.variables = {
+            "PATH": f"{self.bin}:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(folder),
+            "LANG": "C.UTF-8",
+            "COLUMNS": "100",
+        }
+
+    def install(self, wheel: Path, folder: Path) -> None:
+        versions = folder / "versions.txt"
+        locked = (ROOT / "requirements.lock").read_text("utf-8")
+        versions.write_text("\n".join(re.findall(r"(?m)^([\w.-]+==.*?) \\$", locked)), "utf-8")
+        subprocess.run([sys.executable, "-m", "venv", self.environment], check=True)
+        subprocess.run(
+            [self.bin / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check",
+             "-c", versions, wheel],
+            check=True, cwd=folder,
+        )  # fmt: skip
+
+    def run(self, *command: str, cwd: Path | None = None) -> str:
+        """Run a command of the environment; return what it prints.
+
+        Raises:
+            SystemExit: it failed.
+        """
+        print("$", " ".join(command), flush=True)
+        done = subprocess.run(
+            [self.bin / command[0], *command[1:]], cwd=cwd or self.project, env=self.variables,
+            capture_output=True, text=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+        if done.returncode or "Traceback" in done.stderr:
+            raise SystemExit(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+
+def build(folder: Path) -> Path:
+    """Build the wheel and return it."""
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps",
+         "--no-build-isolation", "-w", folder, ROOT],
+        check=True,
+    )  # fmt: skip
+    [wheel] = folder.glob("evergreen_bench-*.whl")
+    return wheel
+
+
+def check_installed(trial: WheelTrial) -> None:
+    """Check what the wheel put beside other packages."""
+    [packages] = trial.environment.glob("lib/python3*/site-packages")
+    for name in ("configs", "data", "sample", "tests", "docs"):
+        assert not (packages / name).exists(), f"the wheel installs a package {name!r}"
+    assert (packages / "evergreen" / "py.typed").exists()
+    assert not list(packages.rglob("answer_key.csv")), "the sample's answer key is in the wheel"
+
+
+def use(trial: WheelTrial) -> None:
+    """Do what a new user does, in a folder with foreign modules."""
+    trial.project.mkdir()
+    for name in FOREIGN:
+        (trial.project / f"{name}.py").write_text(FOREIGN_MODULE, "utf-8")
+    expect("0.", trial.run("evergreen", "--version"))
+    expect("offline", trial.run("evergreen", "judges"))
+    expect(AGENT, trial.run("evergreen", "agents"))
+    expect("sample_scholar", trial.run("evergreen", "demo"))
+    trial.run("evergreen", "doctor", "--offline")
+    trial.run("evergreen", "assign", "--edition", "sample")
+    # A program of ours, isolated: it must find its packages beside the sample, which it cannot read
+    trial.run("evergreen", "ask", AGENT, "--edition", "sample", "--first", "2")
+    trial.run("evergreen", "init", "mine")
+    trial.run("evergreen", "doctor", "--offline", cwd=trial.project / "mine")
+    expect("site-packages", trial.run("python", "-P", "-c", LIBRARY))
+
+
+def expect(part: str, said: str) -> None:
+    assert part in said, f"expected {part!r} in:\n{said}"
+
+
+def measure(trial: WheelTrial) -> str:
+    listed = trial.run("python", "-m", "pip", "list", "--format", "freeze", cwd=trial.environment)
+    n_bytes = sum(
+        path.stat().st_size for path in trial.environment.rglob("*") if not path.is_symlink()
+    )
+    return f"{len(listed.splitlines())} packages, {n_bytes / 1e6:,.0f} MB"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        wheel = build(folder)
+        print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
+        trial = WheelTrial(folder)
+        trial.install(wheel, folder)
+        check_installed(trial)
+        use(trial)
+        print(f"The wheel works outside the checkout. Installed: {measure(trial)}.")
+
+
+if __name__ == "__main__":
+    main()
