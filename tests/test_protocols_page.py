@@ -11,7 +11,7 @@ from tests.protocols_page import WRITE, render_page
 
 pytestmark = pytest.mark.prose
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "protocols.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "protocols.md"
 METRICS = [(name, metric) for name in PROTOCOLS for metric in load_protocol(name).metrics]
 
 

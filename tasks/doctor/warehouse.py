@@ -62,7 +62,7 @@ STUCK = (
     "end it: what it committed is kept."
 )
 COMPACT = "evergreen compact, ideally every night: queries open every file."
-RESTORE = "Restore it from a backup (docs/operators.md: Restoring)."
+RESTORE = "Restore it from a backup: evergreen backup restore FOLDER."
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def check_archive(source: Readable, where: Location, deep: bool) -> Iterator[Fin
                 lost.append(first_line(error))
         if lost:
             text = f"{len(lost):,} of {len(shas):,} checked are missing or damaged: {lost[0]}"
-            yield GROUP.fail(what, text, "`evergreen restore` restores the missing ones.")
+            yield GROUP.fail(what, text, "`evergreen backup restore` restores the missing ones.")
         elif total:
             yield GROUP.ok(what, f"{len(shas):,} of {total:,} unpacked; all are intact.")
 

@@ -44,7 +44,7 @@ CALLS_PER_SECOND = {"gemini": 145.0, "openai_chat": 320.0}
 """What one of our processes has time for on one core, by the judge's kind (`make bench-judges`)."""
 CALL_BYTES, REPORT_BYTES = 2_300, 35_000
 """Of the warehouse: a call with its verdicts; a report with its claims, pages' texts and scores
-(100 articles by 12 agents, `make bench-scale`; docs/growth.md says how)."""
+(100 articles by 12 agents, `make bench-scale`; docs/explanation/growth.md says how)."""
 
 
 @dataclass(frozen=True)

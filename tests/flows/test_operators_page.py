@@ -1,4 +1,4 @@
-"""docs/operators.md: its commands can be given, its messages are those of the code, and no
+"""docs/how-to/operators.md: its commands can be given, its messages are those of the code, and no
 variable is forgotten."""
 
 import ast
@@ -16,7 +16,7 @@ from flows.cli.main import app
 pytestmark = pytest.mark.prose
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "operators.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "operators.md").read_text("utf-8")
 GIVEN_TO_AGENTS = {"EVERGREEN_ARCHIVE", "EVERGREEN_ASSIGNMENT", "EVERGREEN_CACHE",
                    "EVERGREEN_SANDBOX_TOKEN"}  # fmt: skip
 """What Evergreen sets for programs that it starts; nobody else does."""

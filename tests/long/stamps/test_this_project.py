@@ -75,4 +75,4 @@ def test_nothing_lies_beside_packages_that_prose_would_hide() -> None:
     assert not is_prose("data/sample/README.md")
     assert not is_prose("configs/prompts/fact/check.md")
     assert is_prose("CHANGELOG.md")
-    assert is_prose("docs/prefect-run.png")
+    assert is_prose("docs/images/prefect-run.png")

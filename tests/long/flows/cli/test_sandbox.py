@@ -213,7 +213,7 @@ def test_the_baseline_writes_from_the_sandbox_and_cites_nothing_that_is_not_ther
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 @pytest.mark.prose
 def test_every_example_in_its_documentation_works(sample: Path) -> None:
-    written = (ROOT / "docs" / "sandbox.md").read_text("utf-8")
+    written = (ROOT / "docs" / "how-to" / "sandbox.md").read_text("utf-8")
     commands = re.findall(r"^    (curl .+)$", written, re.MULTILINE)
     assert len(commands) >= 6
     [program] = re.findall(r"^    import asyncio\n.+?^    asyncio.run\(main\(\)\)$", written,

@@ -1,6 +1,6 @@
 """What we use of Prefect beside its documented interface: a version without it fails here.
 
-docs/operators.md says what each is used for.
+docs/how-to/operators.md says what each is used for.
 """
 
 from collections.abc import Iterator
