@@ -25,7 +25,7 @@ from tasks.base import format_count
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
-from tasks.editions.names import check_known
+from tasks.editions.names import check_edition
 from tasks.sandbox.errors import SandboxError
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.reader import open_for_reading
@@ -243,7 +243,7 @@ def _find_snapshot(exports: Path | None, warehouse: Location, edition: str) -> P
     snapshot = latest_snapshot(warehouse, edition)
     if not snapshot.exists():
         with open_for_reading(warehouse) as source:
-            check_known(source, edition)
+            check_edition(source, edition)
     return snapshot
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flows.display.console import print_message
-from tasks.editions.names import check_edition, check_known
+from tasks.editions.names import check_edition
 from tasks.warehouse.location import Location
 from tasks.warehouse.reader import ReadOnlyWarehouse, check_exists, open_for_reading
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -41,5 +41,5 @@ def open_to_read(where: Location, *editions: str | None) -> Iterator[ReadOnlyWar
         if source.notice:
             print_message(source.notice, style="yellow")
         for edition in filter(None, editions):
-            check_known(source, edition)
+            check_edition(source, edition)
         yield source

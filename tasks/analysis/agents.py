@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from tasks.analysis.protocols import find_headline_metrics
-from tasks.editions.names import UnknownName, check_known, check_scored
+from tasks.editions.names import UnknownName, check_edition, check_scored
+from tasks.errors import suggest_names
 from tasks.protocols.registry import available_protocols
 from tasks.scoring.boards import find_ranking_metric
 from tasks.warehouse.store import Readable
@@ -55,7 +56,7 @@ def compare_agents(
     Raises:
         UnknownName: a name is unknown, or there are no pairs; the message lists the known names.
     """
-    check_known(source, edition)
+    check_edition(source, edition)
     check_scored(source, edition, protocols, [judge])
     pairs = source.frame(PAIRS, [edition, judge])
     if pairs.is_empty():
@@ -85,11 +86,10 @@ def _check_names(
     for name in names:
         if name not in known:
             raise UnknownName(
-                f"{edition} compares no agents by the {kind} {name!r}; it does by: "
-                f"{', '.join(known)}."
+                f"{edition} compares no agents by the metric {name!r}. {suggest_names(name, known)}"
                 if kind == "metric"
-                else f"{edition} does not compare {name!r}{_explain_unranked(name, unranked)}; it "
-                f"compares: {', '.join(known)}."
+                else f"{edition} does not compare {name!r}{_explain_unranked(name, unranked)}. "
+                f"{suggest_names(name, known)}"
             )
 
 

@@ -20,7 +20,7 @@ from tasks.analysis.protocols import Metric, find_headline_metrics
 from tasks.analysis.trends import load_ages, load_trend, measure_contamination
 from tasks.base import format_count
 from tasks.costs.editions import load_agent_costs, load_judging_costs
-from tasks.editions.names import UnknownName, check_known, check_scored
+from tasks.editions.names import UnknownName, check_edition, check_scored
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
@@ -92,7 +92,7 @@ def run_analyses(
         UnknownName: the edition is unknown, or has no figures by this judge, of this protocol, or
             of this metric.
     """
-    check_known(source, edition)
+    check_edition(source, edition)
     check_scored(source, edition, [protocol] if protocol else [], [judge])
     known = _load_protocols(source, edition, judge)
     valued = {(name, of) for name, of in source.frame(VALUED, [edition, judge]).iter_rows()}

@@ -10,6 +10,7 @@ import polars as pl
 from tasks.analysis.protocols import CATEGORIES
 from tasks.configuration.models import MetricEntry, load_judges
 from tasks.editions.names import UnknownName, check_selection
+from tasks.errors import suggest_names
 from tasks.judging.protocols import choose_protocols
 from tasks.metrics.aggregates import summarize_scores
 from tasks.metrics.agreement import measure_agreement
@@ -168,7 +169,7 @@ def choose_other_judge(source: Readable, edition: str, judge: str, against: str 
             f"with. First run `evergreen evaluate --edition {edition} --judge NAME`."
         )
     problem = f"{against} has judged nothing of {edition}. " if against else ""
-    raise UnknownName(f"{problem}Name one of these with --against: {', '.join(others)}.")
+    raise UnknownName(f"{problem}Name one with --against. {suggest_names(against or '', others)}")
 
 
 def find_judged_protocols(source: Readable, selection: Selection, before: str) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import polars as pl
 
 from tasks.configuration.models import MetricEntry
-from tasks.editions.names import UnknownName, check_known
+from tasks.editions.names import UnknownName, check_edition
+from tasks.errors import suggest_names
 from tasks.metrics.aggregates import aggregate
 from tasks.metrics.correlation import rank_correlation
 from tasks.protocols.case import Protocol
@@ -106,7 +107,7 @@ def compare_headline_metrics(
     Raises:
         UnknownName: the edition is unknown, or has no scores by this judge or of these protocols.
     """
-    check_known(source, edition)
+    check_edition(source, edition)
     board = source.frame(BOARD, [edition, judge])
     there = _choose_protocols(
         edition, judge, board["protocol"].unique().sort().to_list(), protocols
@@ -168,8 +169,8 @@ def _choose_protocols(
     for name in named:
         if name not in there:
             raise UnknownName(
-                f"{edition} has no scores of {name!r} by the judge {judge!r}; it has scores of "
-                f"{', '.join(there)}."
+                f"{edition} has no scores of {name!r} by the judge {judge!r}. "
+                f"{suggest_names(name, there)}"
             )
     return [name for name in there if not named or name in named]
 

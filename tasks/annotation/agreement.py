@@ -14,7 +14,8 @@ import polars as pl
 from tasks.annotation.labels import Item, Labels, PeopleLabels
 from tasks.annotation.sheets import MAJORITY
 from tasks.configuration.models import load_judges
-from tasks.editions.names import UnknownName, check_known
+from tasks.editions.names import UnknownName, check_edition
+from tasks.errors import suggest_names
 from tasks.metrics.agreement import FIGURES, majority_labels, measure_agreement, measure_pairwise
 from tasks.protocols.registry import PROTOCOLS
 from tasks.warehouse.store import Readable
@@ -80,7 +81,7 @@ def compare_judges_and_people(
     Raises:
         UnknownName: the edition, protocol or judge is unknown.
     """
-    check_known(source, edition)
+    check_edition(source, edition)
     verdicts = _load_verdicts(source, edition)
     asked = source.frame(ASKED, [edition])["judge"]
     for judge in judges:
@@ -116,7 +117,7 @@ def _load_verdicts(source: Readable, edition: str) -> dict[str, Labels]:
 
 def _check_name(kind: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
-        raise UnknownName(f"There is no {kind} {name!r}; there are: {', '.join(sorted(known))}.")
+        raise UnknownName(f"There is no {kind} {name!r}. {suggest_names(name, known)}")
 
 
 def _group_by_step(raters: Mapping[str, Labels], protocols: Sequence[str]) -> LabelsByStep:

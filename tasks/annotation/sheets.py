@@ -10,7 +10,8 @@ from tasks.annotation.kinds import FINDERS, KINDS
 from tasks.annotation.page import render_page
 from tasks.annotation.sheet import Sheet, SheetSubject, make_sheet
 from tasks.annotation.table import NEEDED, SheetRow, make_rows, read_table, render_csv
-from tasks.editions.names import UnknownName, check_known
+from tasks.editions.names import UnknownName, check_edition
+from tasks.errors import suggest_names
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.store import Readable, Warehouse
@@ -49,8 +50,8 @@ def make_annotation_sheet(
         AnnotationError: the kind is unknown, or there are no subjects.
     """
     if kind not in KINDS:
-        raise AnnotationError(f"Unknown kind {kind!r}; there are: {', '.join(KINDS)}.")
-    check_known(warehouse, edition)
+        raise AnnotationError(f"There is no kind {kind!r}. {suggest_names(kind, KINDS)}")
+    check_edition(warehouse, edition)
     found = _select_agents(FINDERS[kind](warehouse, edition), edition, agents)
     if not found:
         raise AnnotationError(
@@ -139,7 +140,7 @@ def _select_agents(
     for agent in agents:
         if agent not in known:
             raise UnknownName(
-                f"{edition} has nothing of this kind by {agent!r}, only by: {', '.join(known)}. "
+                f"{edition} has nothing of this kind by {agent!r}. {suggest_names(agent, known)} "
                 "Claims and citations exist after `evergreen evaluate`."
             )
     return [subject for subject in found if not agents or subject.agents <= set(agents)]

@@ -18,6 +18,7 @@ from tasks.benchmarks.errors import EditionError, UnreadableFileError
 from tasks.benchmarks.layout import Issues, Layout
 from tasks.benchmarks.published_claims import EXTRACTOR_VERSION
 from tasks.benchmarks.reports import AgentReader, AgentReports
+from tasks.errors import suggest_names
 from tasks.extraction.facts import locate_facts
 from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.rows import Agent, Article, Assignment, Edition, Extraction, Fact, content_sha
@@ -89,12 +90,12 @@ def read_agent(root: Path, edition: str, agent: str, articles: Collection[str]) 
 
 
 def _refuse_unknown(layout: Layout, wanted: Sequence[str], known: Collection[str]) -> None:
-    unknown = [agent for agent in wanted if agent not in known]
-    if unknown:
-        raise EditionError(
-            f"{', '.join(map(repr, unknown))}: no such agent in {layout.root / 'test_data'}; "
-            f"expected a folder with md_data in it. Known: {', '.join(sorted(known)) or 'none'}."
-        )
+    for agent in wanted:
+        if agent not in known:
+            raise EditionError(
+                f"There is no agent {agent!r} in {layout.root / 'test_data'}: expected a folder "
+                f"with md_data in it. {suggest_names(agent, known)}"
+            )
 
 
 def _make_assignment(edition: str, article: str, entry: ListedArticle) -> Assignment:

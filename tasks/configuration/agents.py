@@ -10,6 +10,7 @@ from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
 from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.configuration.secrets import KeySettings, read_address
 from tasks.credentials import PlainAddress
+from tasks.errors import suggest_names
 from tasks.foreign_text import HIDDEN, find_hidden
 
 
@@ -271,7 +272,7 @@ def get_agent_entry(agent: str, configs: ConfigSource = CONFIGS) -> AgentEntry:
     agents = load_agents(configs).agents
     if agent not in agents:
         raise ConfigurationError(
-            f"{find_file('agents.yaml', configs)} has no agent {agent!r}; it has: "
-            f"{', '.join(sorted(agents))}. Add an entry."
+            f"There is no agent {agent!r} in {find_file('agents.yaml', configs)}. "
+            f"{suggest_names(agent, agents)}"
         )
     return agents[agent]

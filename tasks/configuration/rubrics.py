@@ -117,6 +117,12 @@ def list_rubric_files() -> list[Path]:
     return [Path(each) for each in os.environ.get(RUBRICS_VARIABLE, "").split(os.pathsep) if each]
 
 
+def list_rubric_names(configs: ConfigSource = CONFIGS) -> list[str]:
+    """Return the names of the rubrics in EVERGREEN_RUBRICS and `configs/rubrics`."""
+    files = [*list_rubric_files(), *list_files("rubrics", RUBRIC_SUFFIXES, configs).values()]
+    return sorted({file.stem for file in files})
+
+
 def find_rubric_file(name: str, configs: ConfigSource = CONFIGS) -> Path | None:
     """Find the file of the rubric `name`, in EVERGREEN_RUBRICS or `configs/rubrics`; else None."""
     if not _NAME.fullmatch(name):

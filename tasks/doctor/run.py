@@ -18,7 +18,7 @@ from tasks.doctor.warehouse import (
     open_and_check,
 )
 from tasks.doctor.work import check_batches, check_editions, check_jobs, check_next_month
-from tasks.editions.names import check_known
+from tasks.editions.names import check_edition
 from tasks.warehouse.location import DuckLake, Location
 from tasks.warehouse.rows import utc_now
 
@@ -70,7 +70,7 @@ def _check_warehouse(
             return found, find_names_in_use(None)
         findings = [*found]
         if edition:
-            check_known(source, edition)
+            check_edition(source, edition)
         if source.notice is None:  # an export lacks some of the tables
             findings += run_checks("warehouse", check_tables, source, deep)
             findings += run_checks("warehouse", check_archive, source, where, deep)

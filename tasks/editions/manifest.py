@@ -9,6 +9,7 @@ from typing import Any
 
 from tasks.benchmarks.errors import EditionError
 from tasks.editions.names import list_editions
+from tasks.errors import suggest_names
 from tasks.warehouse.rows import Article, canonical_json, content_sha
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
@@ -147,7 +148,7 @@ def _explain_unfrozen(source: Readable, edition: str) -> EditionError:
             f"{edition} is not frozen yet: run `evergreen collect --edition {edition}` to the end."
         )
     return EditionError(
-        f"There is no frozen edition {edition!r}; there are: {', '.join(begun) or 'none yet'}. "
+        f"There is no frozen edition {edition!r}. {suggest_names(edition, begun)} "
         "`evergreen collect` makes one."
     )
 

@@ -2,10 +2,15 @@
 
 from collections.abc import Sequence
 
-from tasks.errors import ExpectedError
+from tasks.errors import ExpectedError, suggest_names
 from tasks.judges.registry import load_judge
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Readable, Warehouse
+
+HOW_TO_MAKE_ONE = (
+    "Import one (`evergreen import --help` lists the sources), or collect one with `evergreen "
+    "collect`."
+)
 
 
 class UnknownName(ExpectedError):
@@ -43,26 +48,17 @@ def check_reports(warehouse: Warehouse, edition: str, agents: Sequence[str]) -> 
     )["agent"].to_list()
     for agent in agents:
         if agent not in known:
-            raise UnknownName(f"{edition} has no reports of {agent!r}; it has: {', '.join(known)}.")
+            raise UnknownName(
+                f"{edition} has no reports of {agent!r}. {suggest_names(agent, known)}"
+            )
 
 
-def check_known(source: Readable, edition: str) -> None:
+def check_edition(source: Readable, edition: str) -> None:
     """Raise UnknownName if the warehouse or snapshot has no such edition."""
     known = list_editions(source)
     if edition not in known:
-        there = f"there are: {', '.join(known)}" if known else "there is none yet"
-        raise UnknownName(f"There is no edition {edition!r}; {there}.")
-
-
-def check_edition(warehouse: Warehouse, edition: str) -> None:
-    """Raise UnknownName if the warehouse has no such edition."""
-    editions = list_editions(warehouse)
-    if edition not in editions:
-        raise UnknownName(
-            f"{warehouse.location} has no edition {edition!r}; it has: "
-            f"{', '.join(editions) or 'none yet'}. Import one (`evergreen import --help` "
-            "lists the sources), or collect one with `evergreen collect`."
-        )
+        how = "" if known else f" {HOW_TO_MAKE_ONE}"
+        raise UnknownName(f"There is no edition {edition!r}. {suggest_names(edition, known)}{how}")
 
 
 def check_scored(
@@ -82,6 +78,6 @@ def check_scored(
         there = board[column].unique().sort().to_list()
         if name not in there:
             raise UnknownName(
-                f"{edition} has no figures of the {column} {name!r}, only of "
-                f"{', '.join(there)}. `evergreen evaluate` computes them."
+                f"{edition} has no figures of the {column} {name!r}. "
+                f"{suggest_names(name, there)} `evergreen evaluate` computes them."
             )

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from tasks.editions.names import UnknownName
-from tasks.errors import ExpectedError
+from tasks.editions.names import UnknownName, check_reports
+from tasks.errors import ExpectedError, suggest_names
 from tasks.jobs.rows import name_source
 from tasks.warehouse.jobs import CollectionCost, Job
 from tasks.warehouse.rows import Report, utc_now
@@ -104,16 +104,18 @@ def record_cost(
     replacing earlier entries; return for how many.
 
     Raises:
-        UnknownName: the agent has no such report.
+        UnknownName: the agent has no such report, or none.
     """
+    check_reports(warehouse, edition, [agent])
     known = warehouse.frame(
         "SELECT assignment FROM reports WHERE edition = $1 AND agent = $2 ORDER BY assignment",
         [edition, agent],
     )["assignment"].to_list()
     if unknown := [name for name in assignments if name not in known]:
-        raise UnknownName(f"{edition} has no report of {agent} for {unknown[0]!r}.")
-    if not known:
-        raise UnknownName(f"{edition} has no reports of {agent!r}.")
+        raise UnknownName(
+            f"{edition} has no report of {agent} for {unknown[0]!r}. "
+            f"{suggest_names(unknown[0], known)}"
+        )
     rows = [
         CollectionCost(edition=edition, agent=agent, assignment=name, usd=usd, minutes=minutes,
                        note=note)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, OfflineJudgeEntry, load_judges
+from tasks.errors import suggest_names
 from tasks.models.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def load_judge_entry(
     wanted = name or known.default
     if wanted not in known.judges:
         raise ConfigurationError(
-            f"{find_file('judges.yaml', configs)}: no judge is called {wanted!r}; known: "
-            f"{', '.join(sorted(known.judges))}. Choose one, or add an entry."
+            f"There is no judge {wanted!r} in {find_file('judges.yaml', configs)}. "
+            f"{suggest_names(wanted, known.judges)}"
         )
     return wanted, known.judges[wanted]
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from tasks.base import Frozen
 from tasks.editions.names import UnknownName
+from tasks.errors import suggest_names
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import AssignmentKind
 from tasks.warehouse.store import Readable
@@ -103,8 +104,8 @@ def check_askable(source: Readable, edition: str, assignments: Sequence[str] = (
         )
     if unknown := sorted(set(assignments) - set(prompted)):
         raise UnknownName(
-            f"{edition} has no assignment {unknown[0]!r} with a prompt; see `evergreen sql "
-            f"\"SELECT assignment FROM assignments WHERE edition = '{edition}'\"`."
+            f"{edition} has no assignment {unknown[0]!r} with a prompt. "
+            f"{suggest_names(unknown[0], prompted)}"
         )
 
 

@@ -13,9 +13,11 @@ from tasks.configuration.rubrics import (
     RUBRICS_VARIABLE,
     find_rubric_file,
     list_rubric_files,
+    list_rubric_names,
     load_rubric,
     register_rubric,
 )
+from tasks.errors import suggest_names
 
 if TYPE_CHECKING:
     from tasks.protocols.case import Protocol
@@ -45,6 +47,11 @@ def default_protocols(source: str) -> tuple[str, ...]:
     )
 
 
+def list_protocols() -> list[str]:
+    """Return the names of all protocols: the built-in ones, then own rubrics."""
+    return [*sorted(PROTOCOLS), *list_rubric_names()]
+
+
 def get_protocol(name: str) -> "Protocol":
     """Return a protocol with the settings of its file: a built-in one or a user's rubric.
 
@@ -61,8 +68,8 @@ def get_protocol(name: str) -> "Protocol":
 
         return OwnRubric(name, load_rubric(file))
     raise ConfigurationError(
-        f"Unknown protocol {name!r}; known: {', '.join(sorted(PROTOCOLS))}. A rubric of your own "
-        "is named by its file (--protocol PATH.yaml), or lies in "
+        f"There is no protocol {name!r}. {suggest_names(name, list_protocols())} A rubric of your "
+        "own is named by its file (--protocol PATH.yaml), or lies in "
         f"configs/rubrics.{_describe_missing_files()}"
     )
 

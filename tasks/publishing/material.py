@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from tasks.configuration.models import MetricEntry, OfflineJudgeEntry, get_judge_title, load_judges
-from tasks.editions.names import check_known, check_scored
+from tasks.editions.names import check_edition, check_scored
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.scoring.boards import select_boards
@@ -198,7 +198,7 @@ def load_material(
     Raises:
         UnknownName: no such edition, nothing judged, or a judge without figures.
     """
-    check_known(source, edition)
+    check_edition(source, edition)
     check_scored(source, edition, judges=judges)
     board = source.frame("SELECT * FROM leaderboard WHERE edition = $1", [edition])
     usual = source.frame(JUDGES, [edition])["judge"]

@@ -28,14 +28,14 @@ def test_no_key_is_said_before_anything_starts(
     path: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("EVERGREEN_TEST_AGENT_KEY", raising=False)
-    code, _, said = evergreen("ask", "openai", "--edition", "sample", "--warehouse", path)
+    code, _, said = evergreen("ask", "--agent", "openai", "--edition", "sample", "--warehouse", path)
     assert code == 1
     assert "set the variable EVERGREEN_TEST_AGENT_KEY" in said
-    code, _, said = evergreen("ask", "grok", "--edition", "sample", "--warehouse", path)
+    code, _, said = evergreen("ask", "--agent", "grok", "--edition", "sample", "--warehouse", path)
     assert code == 1
     assert "evergreen import reports" in said
-    code, _, said = evergreen("ask", "nobody", "--edition", "sample", "--warehouse", path)
-    assert (code, "has no agent 'nobody'" in said) == (1, True)
+    code, _, said = evergreen("ask", "--agent", "nobody", "--edition", "sample", "--warehouse", path)
+    assert (code, "no agent 'nobody'" in said) == (1, True)
 
 
 @pytest.mark.parametrize("agent", sorted(KINDS))
@@ -62,7 +62,7 @@ def test_check_says_in_words_what_is_wrong(
 
 def test_an_assignment_that_does_not_exist_is_said(path: Path, evergreen: Evergreen) -> None:
     with serving_agent(server_of("openai"), "openai"):
-        code, _, said = evergreen("ask", "openai", "--edition", "sample", "--assignment", "Nobody",
+        code, _, said = evergreen("ask", "--agent", "openai", "--edition", "sample", "--assignment", "Nobody",
                                   "--warehouse", path)  # fmt: skip
     assert code == 1
     assert "Nobody" in said

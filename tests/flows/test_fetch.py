@@ -10,12 +10,12 @@ def test_what_nobody_knows_of_is_told_before_anything_starts(
 ) -> None:
     where = ("--edition", "sample", "--warehouse", sample)
     for wrong, tells in (
-        (("fetch", "--agent", "nobody", *where), "has no reports of 'nobody'; it has: sample_"),
-        (("fetch", "--extractor", "nobody", *where), "no judge is called 'nobody'"),
-        (("pages", "references", "--judge", "nobody", *where), "no judge is called 'nobody'"),
+        (("fetch", "--agent", "nobody", *where), "has no reports of 'nobody'. Known: sample_"),
+        (("fetch", "--extractor", "nobody", *where), "no judge 'nobody'"),
+        (("pages", "references", "--judge", "nobody", *where), "no judge 'nobody'"),
         (("pages", "show", "not a url", *where), "no URL that a citation can have"),
         (("pages", "show", "example.org/x", *where), "not in the archive of sample (as https://ex"),
-        (("pages", "counts", "--edition", "other", "--warehouse", sample), "there are: sample"),
+        (("pages", "counts", "--edition", "other", "--warehouse", sample), "Known: sample"),
     ):
         code, _, said = evergreen(*wrong)
         assert code in (1, 2)

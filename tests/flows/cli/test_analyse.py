@@ -79,8 +79,8 @@ def test_programs_get_an_object_of_tables_or_one_csv(
 
 def test_wrong_choices_are_told(warehouse: Path, evergreen: Evergreen) -> None:
     for arguments, says in (
-        (("--edition", "gone"), "There is no edition 'gone'; there are: e."),
-        (("--edition", "e", "--judge", "nobody"), "no judge is called 'nobody'"),
+        (("--edition", "gone"), "There is no edition 'gone'."),
+        (("--edition", "e", "--judge", "nobody"), "no judge 'nobody'"),
         (("--edition", "e", "--judge", "local"), "no figures of the judge 'local'"),
         (("--edition", "e", "--protocol", "race"), "no figures of the protocol 'race'"),
         (("--edition", "e", "--metric", COVERAGE[1] + "s"), "no metric 'coverage_wikis'"),

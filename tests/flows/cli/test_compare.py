@@ -1,4 +1,4 @@
-"""What `evergreen compare` and the leaderboard print of metrics that stand beside each other."""
+"""What `evergreen compare protocols` and the leaderboard print of metrics that stand beside each other."""
 
 import csv
 import io
@@ -52,7 +52,7 @@ def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compared(evergreen: Evergreen, path: Path, *more: str) -> str:
-    code, out, said = evergreen("compare", "--edition", "e", "--warehouse", path, *more)
+    code, out, said = evergreen("compare", "protocols", "--edition", "e", "--warehouse", path, *more)
     assert code == 0, said
     return out
 
@@ -106,13 +106,13 @@ def test_numbers_are_shown_as_numbers_and_a_protocol_without_a_board_gets_one(
 
 def test_wrong_choices_are_told(scored: Path, evergreen: Evergreen) -> None:
     for arguments, says in (
-        (("--judge", "nobody"), "no judge is called 'nobody'"),
+        (("--judge", "nobody"), "no judge 'nobody'"),
         (("--judge", "gemini-3.8-flash"), "no scores by the judge 'gemini-3.8-flash'"),
         (("--protocol", "race"), "no scores of 'race' by the judge 'offline'"),
         (("--protocol", "gone.yaml"), "gone.yaml: there is no such file"),
         (("--to", "/nowhere/at/all.csv"), "/nowhere/at/all.csv"),
     ):
-        code, _, said = evergreen("compare", "--edition", "e", "--warehouse", scored, *arguments)
+        code, _, said = evergreen("compare", "protocols", "--edition", "e", "--warehouse", scored, *arguments)
         assert code != 0
         assert says in said
         assert "Traceback" not in said

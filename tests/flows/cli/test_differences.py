@@ -1,4 +1,4 @@
-"""`evergreen differences`, and what the leaderboard prints of ranges and intervals."""
+"""`evergreen compare agents`, and what the leaderboard prints of ranges and intervals."""
 
 import csv
 import io
@@ -61,7 +61,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(evergreen: Evergreen, path: Path, *more: str) -> str:
-    code, out, said = evergreen("differences", "--edition", "e", "--warehouse", path, *more)
+    code, out, said = evergreen("compare", "agents", "--edition", "e", "--warehouse", path, *more)
     assert code == 0, said
     return out
 
@@ -127,16 +127,16 @@ def test_less_is_better_where_the_metric_says_so(compared: Path, evergreen: Ever
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--agent", "nobody"), "it compares: first, second, third"),
+        (("--agent", "nobody"), "does not compare 'nobody'. Known: first, second, third"),
         (("--metric", "kpr"), "coverage_wiki, effective_citations, leakage_rate"),
-        (("--judge", "nobody"), "no judge is called 'nobody'"),
+        (("--judge", "nobody"), "no judge 'nobody'"),
         (("--protocol", "race"), "no figures of the protocol 'race'"),
     ],
 )
 def test_wrong_choices_are_told_with_what_there_is(
     compared: Path, evergreen: Evergreen, arguments: tuple[str, ...], says: str
 ) -> None:
-    code, _, said = evergreen("differences", "--edition", "e", "--warehouse", compared, *arguments)
+    code, _, said = evergreen("compare", "agents", "--edition", "e", "--warehouse", compared, *arguments)
     assert code == 1
     assert says in " ".join(said.split())
 
@@ -148,7 +148,7 @@ def test_where_nobody_is_compared_it_says_how_to_compare(
     shutil.copy(compared, path)
     with open_warehouse(path) as warehouse:
         warehouse.write(Change(AgentPair, [], replacing={"edition": "e"}))
-    code, _, said = evergreen("differences", "--edition", "e", "--warehouse", path)
+    code, _, said = evergreen("compare", "agents", "--edition", "e", "--warehouse", path)
     assert code == 1
     assert "evergreen evaluate --edition e --judge offline" in " ".join(said.split())
 
@@ -215,7 +215,7 @@ def test_an_agent_that_is_not_ranked_is_compared_with_nobody_and_the_message_say
         warehouse.write(Change(LeaderboardRow, rows), Change(AgentPair, pairs))
     out = asked(evergreen, path, "--metric", "coverage_wiki")
     assert "cyd" not in out
-    code, _, said = evergreen("differences", "--edition", "e", "--warehouse", path,
+    code, _, said = evergreen("compare", "agents", "--edition", "e", "--warehouse", path,
                               "--metric", "coverage_wiki", "--agent", "cyd")  # fmt: skip
     told = " ".join(said.replace("│", " ").split())
     assert code != 0

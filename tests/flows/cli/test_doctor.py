@@ -127,7 +127,7 @@ class TestCommand:
         arguments = ("doctor", "--offline", "--warehouse", warehouse)
         code, _, remarks = evergreen(*arguments, "--edition", "never")
         assert code == 1
-        assert "There is no edition 'never'; there are: sample." in remarks
+        assert "There is no edition 'never'. Known: sample." in remarks
         code, said, _ = evergreen(*arguments, "--edition", "sample")
         assert (code, "sample" in said) == (0, True)
 

@@ -50,7 +50,7 @@ def test_an_unknown_edition_is_answered_with_the_frozen_ones(
     evergreen: Evergreen, warehouse: Path
 ) -> None:
     code, _, err = evergreen("edition", "show", "smaple", "--warehouse", warehouse)
-    assert (code, "no frozen edition 'smaple'; there are: none yet" in err) == (1, True)
+    assert (code, "no frozen edition 'smaple'. There are none yet." in err) == (1, True)
 
 
 def test_judges_without_their_key_are_listed_and_no_key_is_shown(
@@ -91,8 +91,8 @@ def test_calls_that_cannot_be_written_are_wrong_usage(
     evergreen: Evergreen, warehouse: Path, tmp_path: Path
 ) -> None:
     to = tmp_path / "nowhere" / "calls.jsonl"
-    code, _, err = evergreen("calls", "--export", to, "--warehouse", warehouse)
-    assert (code, "Invalid value for export: cannot write to" in err) == (2, True)
+    code, _, err = evergreen("calls", "--output", to, "--warehouse", warehouse)
+    assert (code, "Invalid value for --output: cannot write to" in err) == (2, True)
 
 
 def test_status_and_leaderboard_name_the_extractors(

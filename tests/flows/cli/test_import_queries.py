@@ -40,7 +40,7 @@ def test_queries_are_imported_and_reports_find_them_by_their_ids(
     code, _, said = evergreen("import", "drgym", copy, "--warehouse", path)
     assert code == 0
     assert "gym: 2 queries (2 new). Their key points: 1. Queries without any" in said
-    assert "evergreen ask AGENT --edition gym" in said
+    assert "evergreen ask --agent AGENT --edition gym" in said
     code, _, said = evergreen("import", "drgym", copy, "--warehouse", path)
     assert (code, "2 queries (0 new)" in said) == (0, True)
     assert rows(path, "SELECT assignment, kind, query FROM assignments ORDER BY ALL") == [
@@ -70,10 +70,10 @@ def test_reports_for_a_protocol_that_looks_at_no_pages_are_evaluated_next(
     given = ("--edition", "bench", "--warehouse", path)
     code, _, said = evergreen("import", "reports", folder, *given, "--agent", "somebody")
     assert (code, said.splitlines()[-1]) == (0, "Next: evergreen evaluate --edition bench")
-    code, said, remarks = evergreen("estimate", *given, "--judge", "offline")
+    code, said, remarks = evergreen("evaluate", "--estimate", *given, "--judge", "offline")
     assert (code, said.strip()) == (0, "")
     assert "No calls: no cell that is ready to be judged needs any." in remarks
-    code, _, remarks = evergreen("estimate", *given, "--judge", "offline", "--protocol", "race",
+    code, _, remarks = evergreen("evaluate", "--estimate", *given, "--judge", "offline", "--protocol", "race",
                                  "--protocol", "claim_discovery")  # fmt: skip
     assert "race does not apply to bench: it needs a reference article" in remarks
     assert (
@@ -87,7 +87,7 @@ def test_a_protocol_that_applies_to_nothing_is_mentioned_only_to_who_named_it(
     given = ("--edition", "sample", "--warehouse", tmp_path / "w.duckdb")
     assert evergreen("import", "wlc", SAMPLE, *given)[0] == 0
     said = "claim_discovery does not apply to sample: it judges answers to questions"
-    estimate = ("estimate", *given, "--judge", "offline")
+    estimate = ("evaluate", "--estimate", *given, "--judge", "offline")
     assert said not in evergreen(*estimate)[2]
     assert said in evergreen(*estimate, "--protocol", "wiki_fact", "--protocol",
                              "claim_discovery")[2]  # fmt: skip
@@ -111,7 +111,7 @@ def test_a_leaderboard_without_figures_says_what_there_is(
     assert evergreen(*asked)[0] == 0
     for option, wrong, there in (("protocol", "race", "rubric_bench"), ("judge", "gemni", "j")):
         code, _, said = evergreen(*asked, f"--{option}", wrong)
-        assert (code, f"no figures of the {option} {wrong!r}, only of {there}" in said) == (
+        assert (code, f"no figures of the {option} {wrong!r}. Known: {there}" in said) == (
             1, True,
         )  # fmt: skip
 

@@ -120,13 +120,13 @@ def test_an_unknown_edition_protocol_or_judge_stops_before_anything_starts(  # t
 ) -> None:
     evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
     for wrong, said in (
-        (("--edition", "never"), "it has: sample"),
+        (("--edition", "never"), "Known: sample"),
         (
             ("--edition", "sample", "--protocol", "magic"),
-            "known: claim_discovery, ",
+            "Known: claim_discovery, ",
         ),
-        (("--edition", "sample", "--judge", "oracle"), "known: gemini"),
-        (("--edition", "sample", "--agent", "nobody"), "it has: sample_blogger"),
+        (("--edition", "sample", "--judge", "oracle"), "Known: gemini"),
+        (("--edition", "sample", "--agent", "nobody"), "Known: sample_blogger"),
     ):
         answer = evergreen("evaluate", *wrong, "--warehouse", warehouse)
         assert answer.code == 1

@@ -73,7 +73,7 @@ def invoked(warehouse: Path, *options: str) -> tuple[int, str]:
 def test_an_edition_that_is_not_there_is_told_with_those_that_are(sample: Path) -> None:
     code, said = invoked(sample, "--edition", "smaple")
     assert code == 1
-    assert "There is no edition 'smaple'; there are: sample." in said
+    assert "There is no edition 'smaple'. Did you mean sample?" in said
 
 
 @pytest.mark.parametrize(

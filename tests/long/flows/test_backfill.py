@@ -78,7 +78,7 @@ def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path
 @pytest.mark.parametrize("decider", ["judge", "extractor"])
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("nobody", "no judge is called 'nobody'"), ("gemini-3.8-flash", "has no key")],
+    [("nobody", "no judge 'nobody'"), ("gemini-3.8-flash", "has no key")],
 )
 def test_nothing_is_asked_for_that_nobody_could_judge(
     sample: Path, agent_configs: Path, tmp_path: Path, decider: str, name: str, reason: str,
@@ -136,18 +136,18 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
     path = askable(sample, tmp_path)
     server = KINDS["gemini"][1]()
     with serving_agent(server, "gemini"):
-        told = evergreen("backfill", "gemini", "--estimate", "--warehouse", path)
+        told = evergreen("backfill", "--agent", "gemini", "--estimate", "--warehouse", path)
         assert (told[0], server.n_made) == (0, 0)
         assert "usd_at_most" in told[1]
         code, answers, said = evergreen(
-            "backfill", "gemini", "--edition", "sample", "--no-fetch", "--protocol", "wiki_fact",
+            "backfill", "--agent", "gemini", "--edition", "sample", "--no-fetch", "--protocol", "wiki_fact",
             "--budget", "30", "--first", "2", "--warehouse", path,
         )  # fmt: skip
         assert code == 0, said
         assert server.n_made == 2
         assert "2 reports received, $" in said
         assert "gemini" in answers
-        code, _, said = evergreen("backfill", "gemini", "--edition", "nowhere", "--warehouse", path)
+        code, _, said = evergreen("backfill", "--agent", "gemini", "--edition", "nowhere", "--warehouse", path)
         assert code == 1
         assert "nowhere" in said
 

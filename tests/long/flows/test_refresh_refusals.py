@@ -66,8 +66,8 @@ def test_without_any_report_nothing_is_fetched_or_judged(
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"judge": "nobody"}, "no judge is called 'nobody'"),
-        ({"extractor": "nobody"}, "no judge is called 'nobody'"),
+        ({"judge": "nobody"}, "no judge 'nobody'"),
+        ({"extractor": "nobody"}, "no judge 'nobody'"),
         ({"agents": ["grok"]}, "grok has no `ask`"),
         ({"agents": ["openai_gpt_5_5"]}, "has no key"),
         ({"agents": ["local_model", "grok_4_5"], "budget_usd": 5.0}, "grok_4_5"),

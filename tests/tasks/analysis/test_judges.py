@@ -125,7 +125,9 @@ def test_the_default_judge_is_compared_with_unless_another_is_named(warehouse: W
     assert choose_other_judge(warehouse, "sample", NEW, "gpt-5") == "gpt-5"
     with pytest.raises(UnknownName, match="itself"):
         choose_other_judge(warehouse, "sample", NEW, NEW)
-    with pytest.raises(UnknownName, match=r"gpt-4 has judged nothing.* --against: gpt-5, offline"):
+    with pytest.raises(
+        UnknownName, match=r"gpt-4 has judged nothing.* --against. Did you mean gpt-5"
+    ):
         choose_other_judge(warehouse, "sample", NEW, "gpt-4")
 
 

@@ -145,9 +145,9 @@ def test_protocols_and_judges_can_be_chosen(warehouse: Warehouse) -> None:
     judged(warehouse, "one", {("coverage", "fact:0"): "consistent"}, protocol="wiki_fact")
     found = compare_judges_and_people(warehouse, "sample", NOBODY, ["wiki_fact"], ["one"])
     assert found.judges.select("protocol", "judge").rows() == [("wiki_fact", "one")]
-    with pytest.raises(UnknownName, match=r"no judge 'x'; there are: .*offline"):
+    with pytest.raises(UnknownName, match=r"no judge 'x'. Known: .*offline"):
         compare_judges_and_people(warehouse, "sample", NOBODY, judges=["x"])
-    with pytest.raises(UnknownName, match=r"no protocol 'x'; there are: .*wiki_fact"):
+    with pytest.raises(UnknownName, match=r"no protocol 'x'. Known: .*wiki_fact"):
         compare_judges_and_people(warehouse, "sample", NOBODY, protocols=["x"])
 
 

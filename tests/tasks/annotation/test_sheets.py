@@ -121,11 +121,11 @@ def test_a_sheet_of_another_warehouse_is_told(warehouse: Warehouse, tmp_path: Pa
 
 
 def test_names_nobody_knows_are_told(warehouse: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="no edition 'x'; there are: sample"):
+    with pytest.raises(UnknownName, match=r"no edition 'x'\. Known: sample"):
         make_annotation_sheet(warehouse, "x", "claims", [], 3, 0)
-    with pytest.raises(UnknownName, match="nothing of this kind by 'x', only by: sample_blogger"):
+    with pytest.raises(UnknownName, match=r"nothing of this kind by 'x'\. Known: sample_blogger"):
         make_annotation_sheet(warehouse, "sample", "reports", ["x"], 3, 0)
-    with pytest.raises(AnnotationError, match="Unknown kind 'x'; there are: criteria, claims"):
+    with pytest.raises(AnnotationError, match=r"no kind 'x'\. Known: citations, claims"):
         make_annotation_sheet(warehouse, "sample", "x", [], 3, 0)
     with pytest.raises(AnnotationError, match="has no subjects of kind"):
         make_annotation_sheet(warehouse, "sample", "reports", [AGENT], 3, 0)

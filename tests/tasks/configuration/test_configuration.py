@@ -14,7 +14,7 @@ from tasks.configuration.models import (
     load_protocol,
 )
 from tasks.judges.registry import load_judge
-from tasks.protocols.registry import PROTOCOLS, get_protocol
+from tasks.protocols.registry import PROTOCOLS, get_protocol, list_protocols
 from tasks.protocols.rigorous_parameters import RigorousParameters
 from tasks.protocols.versions import parse_parameters
 from tasks.protocols.wiki_fact import WikiFact
@@ -80,9 +80,9 @@ def test_a_default_judge_must_be_one_of_the_judges(tmp_path: Path) -> None:
 
 
 def test_an_unknown_judge_or_protocol_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigurationError, match=r"known: .*offline"):
+    with pytest.raises(ConfigurationError, match=r"Known: .*offline"):
         load_judge("oracle")
-    with pytest.raises(ConfigurationError, match=f"known: {', '.join(sorted(PROTOCOLS))}"):
+    with pytest.raises(ConfigurationError, match=f"Known: {', '.join(sorted(list_protocols()))}"):
         get_protocol("wiki_magic")
 
 

@@ -218,7 +218,7 @@ def test_a_file_that_is_no_draft_is_refused(text: str, message: str, tmp_path: P
 
 
 def test_an_unknown_edition_is_named(warehouse: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="has no edition 'f'"):
+    with pytest.raises(UnknownName, match="no edition 'f'"):
         import_draft(warehouse, written(tmp_path), "f")
 
 

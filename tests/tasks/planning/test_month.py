@@ -203,7 +203,7 @@ def verdict(edition: str, call_id: str) -> Verdict:
         ({}, ConfigurationError, "`operator` is empty"),
         ({"agents": ["grok"]}, ConfigurationError, "grok has no `ask`"),
         ({"agents": ["openai_gpt_5_5"]}, Misconfigured, "has no key"),
-        ({"judge": "nobody"}, ConfigurationError, "no judge is called"),
+        ({"judge": "nobody"}, ConfigurationError, "no judge 'nobody'"),
         ({"extractor": "gpt-5.5"}, Misconfigured, "has no key"),
         ({"agents": ["grok_4_5"]}, UnknownPrice, "has no `price`"),
         ({"batch": True}, Misconfigured, "nothing to ask in batches"),

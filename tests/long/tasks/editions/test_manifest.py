@@ -117,5 +117,5 @@ def test_what_is_not_frozen_cannot_be_verified(warehouse: Warehouse) -> None:
     collected(warehouse, "begun")
     with pytest.raises(EditionError, match="not frozen yet"):
         load_frozen_collection(warehouse, "begun")
-    with pytest.raises(EditionError, match="there are: begun"):
+    with pytest.raises(EditionError, match="Known: begun"):
         find_changes(warehouse, "other")

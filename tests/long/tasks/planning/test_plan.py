@@ -179,7 +179,7 @@ def test_nothing_is_written_by_looking(path: Path) -> None:
         ({"created_to": DECEMBER + timedelta(days=4000)}, "not over yet"),
         ({"wiki_api": "wiki.example"}, "expected the address of a wiki"),
         ({"edition": "no/name"}, "cannot be an edition's name"),
-        ({"judge": "nobody"}, "no judge is called"),
+        ({"judge": "nobody"}, "no judge 'nobody'"),
         ({"agents": ["openai_gpt_5_5"]}, "has no key"),
     ],
 )
