@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import EditionOption, FormatOption, WarehouseOption
+from flows.cli.options import AssignmentsOption, EditionOption, FormatOption, WarehouseOption
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import print_message, print_result
 from flows.display.formats import Format
@@ -71,7 +71,7 @@ def check(agent: AgentArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -
 def jobs(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Jobs to show or to resolve, by name or its end."),
+        typer.Argument(metavar="JOB", help="Jobs to show or to resolve, by name or its end."),
     ] = None,
     edition: Annotated[
         str | None, typer.Option("--edition", help="Only jobs of this edition.")
@@ -86,7 +86,9 @@ def jobs(
     ] = False,
     remote_id: Annotated[
         str | None,
-        typer.Option("--remote-id", help="The provider's id of a lost job that you have found."),
+        typer.Option(
+            "--remote-id", metavar="ID", help="The provider's id of a lost job that you have found."
+        ),
     ] = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
@@ -122,21 +124,20 @@ def jobs(
             changed = ask_again(store, names)
             print_message(f"{format_count(len(changed), 'job')} given up; the next run asks again.")
     for name, where in sorted({(job.agent, job.edition) for job in changed}):
-        print_message(f"Next: evergreen ask {name} --edition {where}")
+        print_message(f"Next: evergreen ask --agent {name} --edition {where}")
 
 
 def cost(
     agent: Annotated[str, typer.Argument(help="An agent with reports in the edition.")],
     edition: EditionOption,
-    assignment: Annotated[
-        list[str] | None,
-        typer.Option("--assignment", help="Only this report; may be repeated. All by default."),
-    ] = None,
+    assignment: AssignmentsOption = None,
     usd: Annotated[float | None, typer.Option("--usd", min=0.0, help="USD per report.")] = None,
     minutes: Annotated[
         float | None, typer.Option("--minutes", min=0.0, help="A person's minutes per report.")
     ] = None,
-    note: Annotated[str | None, typer.Option("--note", help="E.g. which subscription.")] = None,
+    note: Annotated[
+        str | None, typer.Option("--note", metavar="TEXT", help="E.g. which subscription.")
+    ] = None,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Record what it cost people to get reports by hand; replaces earlier entries."""

@@ -34,7 +34,7 @@ def analyse(
         Analysis | None, typer.Option("--only", help="Only this analysis; all if not given.")
     ] = None,
     form: FormatOption = Format.TABLE,
-    to: OutputFileOption = None,
+    output: OutputFileOption = None,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Analyse difficulty per category and its correlates, agents by category, leakage, conflict,
@@ -45,7 +45,7 @@ def analyse(
         found = run_analyses(source, edition, judge_name, chosen, metric)
         warn_about_drafts(source, edition, [found.metric.protocol] if found.metric else [])
     names = [name for name in TABLES if only in (None, name)]
-    write_output(to, form, lambda form, console: _write_analyses(found, names, form, console))
+    write_output(output, form, lambda form, console: _write_analyses(found, names, form, console))
 
 
 def _write_analyses(found: Analyses, names: Sequence[Analysis], form: Format, to: Console) -> None:

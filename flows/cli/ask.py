@@ -5,9 +5,10 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.agents import AgentArgument
 from flows.cli.hints import print_next_step, print_unchosen
 from flows.cli.options import (
+    AskedAgentsOption,
+    AssignmentsOption,
     BudgetOption,
     EditionOption,
     ExtractorOption,
@@ -49,12 +50,9 @@ FetchOption = Annotated[
 
 
 def ask(
-    names: Annotated[list[str], typer.Argument(help="Agents of configs/agents.yaml.")],
+    agents: AskedAgentsOption,
     edition: EditionOption,
-    assignment: Annotated[
-        list[str] | None,
-        typer.Option("--assignment", help="Only this one; may be repeated."),
-    ] = None,
+    assignment: AssignmentsOption = None,
     first: FirstOption = None,
     budget: BudgetOption = None,
     estimate: EstimateOption = False,
@@ -66,30 +64,30 @@ def ask(
     After an interruption, run the same command again: it waits for the jobs that are running.
     """
     if not estimate:
-        check_agents(names, budget)
+        check_agents(agents, budget)
     with open_existing_warehouse(warehouse, edition) as store:
         check_askable(store, edition, assignment or ())
         if estimate:
-            print_frame(estimate_reports(store, [edition], names, first), form)
+            print_frame(estimate_reports(store, [edition], agents, first), form)
             return
         complete, outcome = run_flow(
             "ask",
             {
                 "edition": edition,
-                "agents": names,
+                "agents": agents,
                 "assignments": assignment,
                 "first": first,
                 "budget_usd": budget,
                 "warehouse": store.url,
             },
-            ask_outcome(store, edition, names, assignment or ()),
+            ask_outcome(store, edition, agents, assignment or ()),
         )
         print_outcome(complete, outcome, form)
         print_next_step(store, edition)
 
 
 def backfill(
-    agent: AgentArgument,
+    agent: Annotated[str, typer.Option("--agent", help="An agent of configs/agents.yaml.")],
     edition: EditionsOption = None,
     protocol: Annotated[
         list[str] | None, typer.Option("--protocol", help="All of them if not given.")
@@ -117,7 +115,9 @@ def backfill(
         names = edition or find_prompted_editions(store)
         if estimate:
             print_frame(estimate_reports(store, names, [agent], first), form)
-            print_message("Reports only; `evergreen estimate` shows what judging them would cost.")
+            print_message(
+                "Reports only; `evergreen evaluate --estimate` shows what judging them would cost."
+            )
             return
         for name in names:
             said = describe_future_extraction(store, name, [agent], judge_name, extractor, budget)

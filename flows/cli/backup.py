@@ -1,4 +1,4 @@
-"""`evergreen backup` and `evergreen restore`: back up a warehouse with its pages and files."""
+"""`evergreen backup`: back up a warehouse with its pages and files."""
 
 import shlex
 from collections.abc import Iterator
@@ -43,6 +43,7 @@ def make(
         Path | None,
         typer.Option(
             "--to",
+            metavar="FOLDER|FILE.tar",
             help="A folder for many backups that share their pages, or a new file, NAME.tar.",
         ),
     ] = None,
@@ -187,7 +188,7 @@ def _warn_about_missing_files(manifest: BackupManifest) -> None:
         "Pages and files that the warehouse's tables name but that are missing or damaged: "
         f"{len(manifest.missing):,}; the backup does not have them: {named}"
         f"{f' and {more:,} more' if more > 0 else ''}. An older backup may have them: "
-        "`evergreen restore` restores what is missing.",
+        "`evergreen backup restore` restores what is missing.",
         style="red",
     )
 

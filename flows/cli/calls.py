@@ -1,6 +1,7 @@
 """`evergreen calls`: the ledger of calls to models."""
 
 import json
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,9 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.base import format_count
 from tasks.costs.ledger import summarize_calls
+from tasks.costs.tokens import TokenLevel, count_tokens
 from tasks.editions.names import UnknownName
+from tasks.protocols.registry import resolve_name
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Readable
@@ -35,32 +38,85 @@ class CallStatus(StrEnum):
 
 def calls(
     judge: CallJudgeOption = None,
-    step: Annotated[str | None, typer.Option("--step", help="Only calls of this step.")] = None,
+    step: Annotated[
+        str | None, typer.Option("--step", metavar="STEP", help="Only calls of this step.")
+    ] = None,
     status: Annotated[
         CallStatus | None, typer.Option("--status", help="Only calls with this status.")
     ] = None,
     show: Annotated[
-        str | None, typer.Option("--show", help="Show one call in full, by the start of its id.")
+        str | None,
+        typer.Option("--show", metavar="ID", help="Show one call in full, by the start of its id."),
     ] = None,
-    export: Annotated[
-        Path | None, typer.Option("--export", help="Write the calls to this file as JSON Lines.")
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Write the calls to this file as JSON Lines.")
+    ] = None,
+    by: Annotated[
+        TokenLevel | None,
+        typer.Option("--by", help="Sum up the calls of judging; a batch is one request."),
+    ] = None,
+    edition: Annotated[
+        str | None, typer.Option("--edition", help="With --by: the edition that was judged.")
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option("--protocol", help="With --by: only judging by this; all if not given."),
     ] = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Show the ledger of calls to models: requests, answers, tokens, time and costs."""
-    with open_to_read(warehouse) as source:
+    of_calls = {"--step": step, "--status": status, "--show": show, "--output": output}
+    _check_given(by, edition, of_calls, {"--edition": edition, "--protocol": protocol})
+    with open_to_read(warehouse, edition) as source:
+        if by and edition:
+            _print_sums(source, edition, by, protocol, judge, form)
+            return
         if show is not None:
             _show_call(source, show)
             return
         wanted = {"judge": judge, "step": step, "status": status}
         filters = {name: str(value) for name, value in wanted.items() if value is not None}
-        if export is not None:
-            _export_calls(source, filters, export)
+        if output is not None:
+            _export_calls(source, filters, output)
         elif filters:
             print_frame(_load_calls(source, filters, SUMMARY_COLUMNS), form)
         else:
             print_frame(summarize_calls(source), form)
+
+
+def _check_given(
+    by: str | None,
+    edition: str | None,
+    of_calls: Mapping[str, object],
+    of_sums: Mapping[str, object],
+) -> None:
+    """Raise typer.BadParameter for options that do nothing with --by, or without it."""
+    for option, value in (of_calls if by else of_sums).items():
+        if value is not None:
+            raise typer.BadParameter(
+                f"{'not' if by else 'only'} together with --by.", param_hint=option
+            )
+    if by and edition is None:
+        raise typer.BadParameter("--by needs it.", param_hint="--edition")
+
+
+def _print_sums(
+    source: Readable,
+    edition: str,
+    by: TokenLevel,
+    protocol: str | None,
+    judge: str | None,
+    form: Format,
+) -> None:
+    """Print the calls, tokens and dollars of judging an edition."""
+    chosen = resolve_name(protocol) if protocol else None
+    frame = count_tokens(source, edition, chosen, by, judge)
+    if frame.is_empty():
+        whose = f"the judge {judge}" if judge else "any judge"
+        which = f" by {chosen}" if chosen else ""
+        print_message(f"{edition}: no calls of {whose}{which}; offline judges make none.")
+    print_frame(frame.with_columns(pl.col("usd").round(4)), form)
 
 
 SUMMARY_COLUMNS = (
@@ -93,7 +149,7 @@ def _show_call(source: Readable, start: str) -> None:
 
 def _export_calls(source: Readable, filters: dict[str, str], path: Path) -> None:
     frame = KeyGuard().check_frame(_load_calls(source, filters, "*"), "calls")
-    with refuse_unwritable(path, "export"), path.open("w", encoding="utf-8") as lines:
+    with refuse_unwritable(path, "--output"), path.open("w", encoding="utf-8") as lines:
         for row in frame.iter_rows(named=True):
             lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
     print_message(f"{format_count(frame.height, 'call')} written to {path}.")

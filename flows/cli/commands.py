@@ -10,6 +10,7 @@ from flows.cli.groups import (
     AGENTS,
     ANNOTATE,
     BACKUP,
+    COMPARE,
     DRAFT,
     EDITION,
     EXPORTS,
@@ -17,6 +18,7 @@ from flows.cli.groups import (
     JUDGES,
     KEYS,
     PAGES,
+    SANDBOX,
 )
 from flows.cli.lazy_commands import CommandEntry, GroupEntry
 
@@ -25,24 +27,29 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
         "init": CommandEntry(
             "flows.cli.init:init",
             "Make a project of your own: configurations to edit, .gitignore and .env.example.",
+            "evergreen init my-benchmark",
         ),
         "demo": CommandEntry(
             "flows.cli.evaluate:demo",
             "Run everything on the bundled sample edition: no key, no network.",
+            "evergreen demo",
         ),
         "doctor": CommandEntry(
             "flows.cli.doctor:doctor",
             "Check everything that can go wrong, and say what to do about it.",
+            "evergreen doctor --offline",
         ),
         "ui": CommandEntry(
             "flows.cli.serve:ui",
             "Serve the Prefect UI with this project's runs until Ctrl-C.",
+            "evergreen ui --port 4300",
         ),
     },
     "Make an edition": {
         "collect": CommandEntry(
             "flows.cli.editions:collect",
             "Make and freeze an edition of new Good Articles; a frozen one is verified instead.",
+            "evergreen collect --edition 2026-11 --articles 25",
         ),
         "import": IMPORTS,
         "edition": EDITION,
@@ -50,118 +57,97 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "flows.cli.editions:assign",
             "Make an edition's assignments: to write each article, or to answer questions about "
             "it.",
+            "evergreen assign --edition 2026-11",
         ),
         "draft": DRAFT,
     },
-    "Get reports and the pages they cite": {
+    "Get reports": {
         "agents": AGENTS,
         "ask": CommandEntry(
             "flows.cli.ask:ask",
             "Get an edition's pending reports from agents; nothing is bought twice.",
+            "evergreen ask --agent gemini --edition 2026-11 --first 2 --budget 5",
         ),
         "backfill": CommandEntry(
             "flows.cli.ask:backfill",
             "Add an agent to editions: get its reports and the pages they cite, judge its cells, "
             "rank.",
+            "evergreen backfill --agent gemini --edition 2026-11 --budget 20",
         ),
         "fetch": CommandEntry(
             "flows.cli.pages:fetch",
             "Fetch every page that an edition's reports cite, once, into the archive.",
+            "evergreen fetch --edition 2026-11",
         ),
         "pages": PAGES,
-        "sandbox": CommandEntry(
-            "flows.cli.sandbox:sandbox",
-            "Serve archived pages to agents: search and fetch, also as MCP tools.",
-        ),
-        "sandbox-token": CommandEntry(
-            "flows.cli.sandbox_token:sandbox_token",
-            "Make a token for the sandbox, for an agent that Evergreen does not ask itself.",
-            at_once=True,
-        ),
+        "sandbox": SANDBOX,
     },
     "Judge": {
         "judges": JUDGES,
-        "estimate": CommandEntry(
-            "flows.cli.estimate:estimate",
-            "Estimate the calls, tokens and dollars of an evaluation; nothing is spent.",
-        ),
         "evaluate": CommandEntry(
             "flows.cli.evaluate:evaluate",
             "Judge, score and rank what is pending; a second run does nothing.",
+            "evergreen evaluate --edition 2026-11 --judge gemini-3.8-flash --budget 5",
         ),
         "rejudge": CommandEntry(
             "flows.cli.rejudge:rejudge",
             "Judge the same reports with another judge; show their agreement and what changes.",
-        ),
-        "calls": CommandEntry(
-            "flows.cli.calls:calls",
-            "Show the ledger of calls to models: requests, answers, tokens, time and costs.",
-        ),
-        "tokens": CommandEntry(
-            "flows.cli.breakdown:tokens",
-            "Show the calls, tokens and dollars of judging by agent, report or batch.",
+            "evergreen rejudge --edition 2026-11 --judge gpt-5.5 --budget 5",
         ),
         "annotate": ANNOTATE,
-        "agreement": CommandEntry(
-            "flows.cli.annotate:agreement",
-            "Show judges' agreement with each other and with people, and their costs per article.",
-        ),
     },
-    "Look at it": {
+    "Read results": {
         "leaderboard": CommandEntry(
             "flows.cli.leaderboard:leaderboard",
             "Show an edition's leaderboard; JSON and CSV have every metric, as shares 0-1.",
+            "evergreen leaderboard --edition 2026-11",
         ),
         "status": CommandEntry(
             "flows.cli.status:status",
             "Count what is done, pending and failed per stage, for one judge.",
+            "evergreen status",
         ),
         "explain": CommandEntry(
             "flows.cli.explain:explain",
             "Show what a report's scores rest on: each claim and fact with verdict, evidence and "
             "page.",
+            "evergreen explain sample_blogger/Eddystone_Lighthouse",
         ),
-        "breakdown": CommandEntry(
-            "flows.cli.breakdown:breakdown",
-            "Show agents' figures by language or theme of the tasks, with the reports they rest "
-            "on.",
-        ),
-        "differences": CommandEntry(
-            "flows.cli.differences:print_differences",
-            "Compare agents in pairs by a metric: difference, significance, number of articles.",
-        ),
-        "compare": CommandEntry(
-            "flows.cli.compare:compare_protocols",
-            "Compare protocols on the same reports: agents by metrics, and which metrics agree.",
-        ),
-        "compare-extraction": CommandEntry(
-            "flows.cli.compare_extraction:compare_extraction",
-            "Compare published claims with those extracted offline from the same reports.",
-        ),
+        "compare": COMPARE,
         "analyse": CommandEntry(
             "flows.cli.analyse:analyse",
             "Analyse difficulty per category and its correlates, agents by category, leakage, "
             "conflict, cost, and figures over time.",
+            "evergreen analyse --edition 2026-11 --only difficulty",
+        ),
+        "calls": CommandEntry(
+            "flows.cli.calls:calls",
+            "Show the ledger of calls to models: requests, answers, tokens, time and costs.",
+            "evergreen calls --by agent --edition 2026-11 --protocol wiki_fact",
         ),
         "sql": CommandEntry(
             "flows.cli.sql:sql",
             "Run a read-only SQL query on the warehouse; while a flow runs, on its last export.",
+            'evergreen sql "SELECT agent, count(*) FROM reports GROUP BY agent"',
             # SQL may begin with a comment, which looks like an option.
             {"ignore_unknown_options": True},
-        ),
-        "protocols": CommandEntry(
-            "flows.cli.protocols:list_protocols",
-            "Describe the protocols, or how one defines its metrics and differs from its paper.",
         ),
         "schema": CommandEntry(
             "flows.cli.schema:schema",
             "Describe the warehouse's tables and views, or the columns of one.",
+            "evergreen schema reports",
+        ),
+        "protocols": CommandEntry(
+            "flows.cli.protocols:list_protocols",
+            "Describe the protocols, or how one defines its metrics and differs from its paper.",
+            "evergreen protocols wiki_fact",
         ),
     },
     "Publish": {
         "publish": CommandEntry(
             "flows.cli.publish:publish",
             "Write an edition's results as a static site with leaderboard, evidence and data.",
+            "evergreen publish --edition 2026-11 --to site",
             at_once=True,
         ),
         "export": EXPORTS,
@@ -172,25 +158,24 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "flows.cli.refresh:refresh",
             "Collect a month's edition, get its reports, judge and publish them: all that is "
             "pending.",
+            "evergreen refresh --dry-run",
         ),
         "serve": CommandEntry(
             "flows.cli.serve:serve",
             "Serve the flows as deployments: by schedule (configs/refresh.yaml), or from the "
             "Prefect UI.",
+            "evergreen serve --only refresh",
         ),
         "audit": CommandEntry(
             "flows.cli.audit:audit",
             "List who changed the warehouse, when, by which command or run, and how it ended.",
+            "evergreen audit --limit 10",
         ),
         "backup": BACKUP,
-        "restore": CommandEntry(
-            "flows.cli.backup:restore",
-            "Restore a warehouse from a backup, as a file or as a lake.",
-            at_once=True,
-        ),
         "compact": CommandEntry(
             "flows.cli.compact:compact",
             "Merge a lake's small files, expire its earlier states, delete unused files.",
+            "evergreen compact --keep-days 7",
             at_once=True,
         ),
     },

@@ -1,4 +1,4 @@
-"""`evergreen compare-extraction`: compare extracted claims with published ones."""
+"""`evergreen compare extraction`: compare extracted claims with published ones."""
 
 import polars as pl
 import polars.selectors as cs

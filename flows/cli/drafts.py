@@ -1,4 +1,4 @@
-"""`evergreen draft rubrics` and `evergreen import rigorous-draft`: rubrics that a model drafts
+"""`evergreen draft rubrics` and `evergreen draft import`: rubrics that a model drafts
 and a person reviews."""
 
 from pathlib import Path
@@ -7,7 +7,14 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.options import BatchOption, BudgetOption, FormatOption, WarehouseOption
+from flows.cli.options import (
+    AssignmentsOption,
+    BatchOption,
+    BudgetOption,
+    FolderOption,
+    FormatOption,
+    WarehouseOption,
+)
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
@@ -28,11 +35,8 @@ def draft_rubrics(
         str, typer.Option("--edition", help="An edition with articles and their facts.")
     ],
     judge: Annotated[str, typer.Option("--judge", help="The judge that drafts; it needs a model.")],
-    to: Annotated[Path, typer.Option("--to", help="The output folder; created if missing.")],
-    assignment: Annotated[
-        list[str] | None,
-        typer.Option("--assignment", help="Only this one's article; may be repeated."),
-    ] = None,
+    to: FolderOption,
+    assignment: AssignmentsOption = None,
     budget: BudgetOption = None,
     batch: BatchOption = False,
     form: FormatOption = Format.TABLE,
@@ -65,15 +69,16 @@ def draft_rubrics(
         print_frame(drafts, form)
     print_message(
         "Next: review and correct each file, put your name into `reviewed_by`, and run\n"
-        f"  evergreen import rigorous-draft FILE --edition {edition} --general ENTRIES\n"
+        f"  evergreen draft import FILE --edition {edition} --general ENTRIES\n"
         "(ENTRIES: the published file with the general rubrics, if not imported before.)"
     )
     print_outcome(complete, outcome, form, drafts=drafts)
 
 
-def import_rigorous_draft(
+def import_reviewed(
     paths: Annotated[
-        list[Path], typer.Argument(help="Reviewed files of `evergreen draft rubrics`.")
+        list[Path],
+        typer.Argument(metavar="FILE", help="Reviewed files of `evergreen draft rubrics`."),
     ],
     edition: Annotated[str, typer.Option("--edition", help="The edition they were drafted for.")],
     as_draft: Annotated[

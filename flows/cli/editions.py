@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import DAYS, BatchOption, BudgetOption, FormatOption, WarehouseOption
+from flows.cli.options import (
+    DAYS,
+    BatchOption,
+    BudgetOption,
+    EditionOption,
+    FormatOption,
+    WarehouseOption,
+)
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import print_message, print_result
@@ -33,8 +40,7 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, open_warehouse
 
-NewEditionOption = Annotated[str, typer.Option("--edition", help="Its name, e.g. 2026-11.")]
-EditionArgument = Annotated[str, typer.Argument(help="A frozen edition.")]
+EditionArgument = Annotated[str, typer.Argument(metavar="EDITION", help="A frozen edition.")]
 QUESTIONS = """
 SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions,
     round(avg(closed_book_f1), 3) AS closed_book_f1, round(avg(n_queries), 1) AS queries,
@@ -57,19 +63,31 @@ ORDER BY edition
 """
 
 
+def _name_this_month() -> str:
+    return f"{utc_now():%Y-%m}"
+
+
 def collect(
-    name: NewEditionOption,
+    name: Annotated[
+        str,
+        typer.Option(
+            "--edition",
+            help="Its name.",
+            default_factory=_name_this_month,
+            show_default="this month, such as 2026-11",
+        ),
+    ],
     since: Annotated[
         datetime | None,
         typer.Option(
-            "--from",
+            "--since",
             formats=DAYS,
-            help="First day (UTC) of creation; six months before --to if not given.",
+            help="First day (UTC) of creation; six months before --until if not given.",
         ),
     ] = None,
     until: Annotated[
         datetime | None,
-        typer.Option("--to", formats=DAYS, help="The day after the last; today if not given."),
+        typer.Option("--until", formats=DAYS, help="The day after the last; today if not given."),
     ] = None,
     articles: Annotated[
         int | None, typer.Option(min=1, help="How many to choose; 100 if not given.")
@@ -116,7 +134,7 @@ def collect(
 
 
 def assign(
-    name: NewEditionOption,
+    name: EditionOption,
     protocol: Annotated[
         str, typer.Option("--protocol", help="The protocol that will judge the reports.")
     ] = "wiki_writing",
@@ -220,7 +238,7 @@ def drop(name: EditionArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -
 
 def diff(
     first: EditionArgument,
-    second: Annotated[str, typer.Argument(help="Another frozen edition.")],
+    second: Annotated[str, typer.Argument(metavar="OTHER", help="Another frozen edition.")],
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Show the differences of two frozen editions. Exit code 1 if they differ."""

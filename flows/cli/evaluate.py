@@ -56,10 +56,11 @@ def demo(warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
         '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
         "  evergreen publish --edition sample --to site\n"
         "                                          all of it as pages: open site/index.html\n"
-        "  evergreen explain --report sample_blogger/Eddystone_Lighthouse\n"
+        "  evergreen explain sample_blogger/Eddystone_Lighthouse\n"
         "                                          one report, claim by claim, with its evidence\n"
-        "  evergreen compare --edition sample      do the protocols agree?\n"
-        "  evergreen assign --edition sample; evergreen backfill lexical_baseline\n"
+        "  evergreen compare protocols --edition sample\n"
+        "                                          do the protocols agree?\n"
+        "  evergreen assign --edition sample; evergreen backfill --agent lexical_baseline\n"
         "                                          a free agent joins the board\n"
         "  evergreen collect --edition NAME        a fresh edition from Wikipedia\n"
         "  evergreen import wlc PATH               a published edition, or your own in its layout",
@@ -82,6 +83,12 @@ def evaluate(
     extractor: ExtractorOption = None,
     extract_again: ExtractAgainOption = False,
     budget: BudgetOption = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate", help="Only show what it would take; nothing is judged or spent."
+        ),
+    ] = False,
     batch: Annotated[
         bool,
         typer.Option(
@@ -99,11 +106,16 @@ def evaluate(
     with open_existing_warehouse(warehouse) as store:
         protocols = choose_protocols(store, edition, protocol or ())
         check_selection(store, edition, protocols, agents, judge_name)
-        check_judges(list_judges(judge_name, extractor), budget, batch=batch)
+        if not estimate:
+            check_judges(list_judges(judge_name, extractor), budget, batch=batch)
         warn_about_idle_protocols(store, edition, protocols, named=bool(protocol))
         run = Evaluation(
             store.url, edition, protocols, tuple(agents), judge_name, extractor, extract_again
         )
+        if estimate:
+            _print_estimate(run, form)
+            warn_about_pending_pages(store, edition, protocols)
+            return
         said = describe_extraction(run, budget)
         complete, outcome = run_flow(
             "evaluate",
@@ -129,6 +141,18 @@ def evaluate(
     of_judge = board.filter(pl.col("protocol").is_in(protocols) & (pl.col("judge") == judge_name))
     _print_locations(warehouse, edition)
     print_outcome(complete, outcome, form, leaderboard=of_judge.select(ENTRY_COLUMNS))
+
+
+def _print_estimate(run: Evaluation, form: Format) -> None:
+    from flows.display.estimate import (  # slow: loads judges and prompts
+        estimate_evaluation,
+        print_estimate,
+    )
+
+    frame, remarks = estimate_evaluation(run)
+    print_estimate(frame, form)
+    for remark in remarks:
+        print_message(remark, "dim")
 
 
 def _print_locations(warehouse: Location, edition: str) -> None:

@@ -6,7 +6,12 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from flows.cli.options import TextOrJsonOption, WarehouseOption
+from flows.cli.options import (
+    JudgesOption,
+    ScoreProtocolsOption,
+    TextOrJsonOption,
+    WarehouseOption,
+)
 from flows.cli.warehouse import open_to_read
 from flows.display.console import print_message
 from flows.display.explanation import print_report
@@ -33,19 +38,17 @@ OPEN_STATES = {"pending", "failed"}
 
 def explain(
     report: Annotated[
-        str, typer.Option("--report", help="AGENT/ASSIGNMENT, AGENT/TITLE, or the report's id.")
+        str,
+        typer.Argument(
+            metavar="AGENT/TITLE",
+            help="Or AGENT/ASSIGNMENT, or the report's id; in quotes if it has spaces.",
+        ),
     ],
     edition: Annotated[
         str | None, typer.Option("--edition", help="The report's edition; any if not given.")
     ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option("--judge", help="Only this judge's verdicts; may be repeated."),
-    ] = None,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option("--protocol", help="Only this protocol's verdicts; may be repeated."),
-    ] = None,
+    judge: JudgesOption = None,
+    protocol: ScoreProtocolsOption = None,
     claim: Annotated[
         int | None, typer.Option("--claim", help="Show one claim in full, by its number.")
     ] = None,

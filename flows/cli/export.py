@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import WarehouseOption
+from flows.cli.options import FolderOption, WarehouseOption
 from flows.cli.output import refuse_unwritable
 from flows.cli.warehouse import open_to_read
 from flows.display.console import print_message
@@ -21,7 +21,7 @@ def export_results(
         str, typer.Option("--edition", help="An edition imported by `import drb2`.")
     ],
     judge: Annotated[str, typer.Option("--judge", help="The judge of the verdicts.")],
-    to: Annotated[Path, typer.Option("--to", help="The output folder; created if missing.")],
+    to: FolderOption,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Write DeepResearch Bench II's result.jsonl and its five agg_scores_*.csv."""

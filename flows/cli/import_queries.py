@@ -1,4 +1,4 @@
-"""`evergreen import drgym|drb2|rigorous|deepresearch_bench|livedrbench`: published queries and
+"""`evergreen import drgym|drb2|drb|rigorous|livedrbench`: published queries and
 questions with what reports on them are judged by."""
 
 from collections.abc import Sequence
@@ -109,7 +109,7 @@ def import_rigorous(
     _print_next_step(name, "<uid>.md")
 
 
-def import_deepresearch_bench(
+def import_drb(
     path: Annotated[Path, typer.Argument(help="Your clone of the repository, or its data folder.")],
     edition: Annotated[
         str | None,
@@ -146,7 +146,7 @@ def import_livedrbench(
         f"{name}: {summary.queries} questions in {len(categories)} categories, "
         f"{summary.claims:,} true claims."
     )
-    print_message(f"Next: evergreen import answers PATH --agent AGENT --edition {name}")
+    print_message(f"Next: evergreen import reports PATH --agent AGENT --edition {name}")
 
 
 def _import(
@@ -183,6 +183,6 @@ def _print_without(what: str, keys: list[str]) -> None:
 def _print_next_step(name: str, files: str) -> None:
     """Print how to get reports. files: the names of their files."""
     print_message(
-        f"Next: evergreen ask AGENT --edition {name}, or reports that you have, in a folder"
+        f"Next: evergreen ask --agent AGENT --edition {name}, or reports that you have, in a folder"
     )
     print_message(f"      for each agent ({files}): evergreen import reports PATH --edition {name}")

@@ -1,4 +1,4 @@
-"""`evergreen import reports`: import existing reports from files."""
+"""`evergreen import reports`: import existing reports, or answers to questions, from files."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +10,10 @@ from flows.cli.hints import print_next_step
 from flows.cli.options import WarehouseOption
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDERR, print_message, transient_progress
+from tasks.base import format_count
 from tasks.configuration.agents import load_agents
 from tasks.foreign_text import make_visible
+from tasks.imports.answers import AnswersSummary, hold_answers, import_answers
 from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -22,7 +24,8 @@ def import_report_files(
         Path,
         typer.Argument(
             help="A file, or a folder of files (.md .txt .html .docx .pdf, pictures) named by "
-            "assignment: its id, its title, or a number (idx-12.pdf)."
+            "assignment: its id, its title, or a number (idx-12.pdf). Of answers to questions also "
+            "a JSON file of predictions (key, preds), or a folder of KEY.json."
         ),
     ],
     edition: Annotated[str, typer.Option("--edition", help="The reports' edition.")],
@@ -47,12 +50,17 @@ def import_report_files(
     ] = False,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Import reports from files; idempotent.
+    """Import reports, or answers to questions, from files; idempotent.
 
     Exit code 0 if every file is imported, 1 if any was left out or could not be read.
     """
     bars = transient_progress()
     with open_existing_warehouse(warehouse) as store:
+        if hold_answers(store, path, edition):
+            if agent is None:
+                raise typer.BadParameter("answers need it.", param_hint="--agent")
+            _print_answers(import_answers(store, path, edition, agent), edition, agent)
+            return
         matched = match_reports(store, path, edition, agent)
         _print_guesses(matched)
         with bars:
@@ -68,6 +76,21 @@ def import_report_files(
             print_next_step(store, summary.edition)
     if not summary.complete:
         raise typer.Exit(1)
+
+
+def _print_answers(summary: AnswersSummary, edition: str, agent: str) -> None:
+    answers = format_count(summary.answers, "answer")
+    print_message(f"{edition}: {answers} of {agent} ({summary.new} new or changed).")
+    if summary.unknown:
+        shown = ", ".join(summary.unknown[:5])
+        print_message(f"{len(summary.unknown)} keys match no question of {edition}: {shown}")
+    if summary.unanswered:
+        questions = format_count(summary.unanswered, "question")
+        print_message(
+            f"Without an answer: {questions} of {edition}. They are not scored for this agent; an "
+            "empty answer would score 0."
+        )
+    print_message(f"Next: evergreen evaluate --edition {edition} --judge JUDGE")
 
 
 def _print_guesses(matched: MatchedFiles) -> None:

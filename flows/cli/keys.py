@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from flows.cli.options import FolderOption
 from flows.cli.signing_options import PublicKeyOption
 from flows.display.console import print_message, print_result
 from tasks.backup.manifest import open_backup, verify
@@ -20,9 +21,7 @@ from tasks.site.verification import verify_site
 
 
 def new(
-    out: Annotated[
-        Path, typer.Option("--out", help="The folder of the two files; made if missing.")
-    ] = Path("keys"),
+    to: FolderOption = Path("keys"),
     no_password: Annotated[
         bool,
         typer.Option(
@@ -35,7 +34,7 @@ def new(
 
     They have minisign's format. Keep evergreen.key secret, and give evergreen.pub to everybody.
     """
-    made = make_keys(out, None if no_password else _ask_password())
+    made = make_keys(to, None if no_password else _ask_password())
     print_result(f"The key {made.key_id}: secret {made.secret}, public {made.public}.")
     print_message(f"Next: evergreen publish --sign {made.secret} …, or set {KEY_VARIABLE}.")
 

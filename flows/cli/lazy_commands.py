@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from flows.cli.recorded import RecordedAtOnce, RecordedCommand, record_callback
+from flows.cli.usage import ReadableGroup
 
 
 class CommandEntry(NamedTuple):
@@ -18,6 +19,7 @@ class CommandEntry(NamedTuple):
     """`module:function`."""
     help: str
     """The first sentence of the function's docstring."""
+    example: str
     settings: Mapping[str, Any] = {}
     """Settings of the command's context."""
     at_once: bool = False
@@ -32,6 +34,8 @@ class GroupEntry(NamedTuple):
     commands: Mapping[str, CommandEntry]
     callback: str | None = None
     """`module:function` to call if no command is given."""
+    example: str | None = None
+    """An example of that call."""
     at_once: bool = False
     """Whether the audit records the callback before it begins."""
 
@@ -53,9 +57,12 @@ class LazyCommand(TyperCommand):
             return _build_group(self.name, self.entry)
         app = typer.Typer(add_completion=False)
         kind = RecordedAtOnce if self.entry.at_once else RecordedCommand
-        app.command(self.name, cls=kind, context_settings={**self.entry.settings})(
-            _import_function(self.entry.target)
-        )
+        app.command(
+            self.name,
+            cls=kind,
+            context_settings={**self.entry.settings},
+            epilog=_format_example(self.entry.example),
+        )(_import_function(self.entry.target))
         return typer.main.get_command(app)
 
     def make_context(
@@ -80,7 +87,9 @@ def _build_group(name: str, group: GroupEntry) -> TyperGroup:
         callback = record_callback(callback)
     app = typer.Typer(
         name=name,
+        cls=ReadableGroup,
         help=group.help,
+        epilog=_format_example(group.example) if group.example else None,
         add_completion=False,
         invoke_without_command=callback is not None,
         no_args_is_help=callback is None,
@@ -90,6 +99,11 @@ def _build_group(name: str, group: GroupEntry) -> TyperGroup:
     assert isinstance(command, TyperGroup)
     add_commands(command, group.commands)
     return command
+
+
+def _format_example(example: str) -> str:
+    """Return the end of a command's help."""
+    return f"Example:\n\n{example}"
 
 
 def _do_nothing() -> None:

@@ -9,12 +9,12 @@ from traceback import format_exc
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from flows.cli.commands import PANELS
 from flows.cli.lazy_commands import add_commands
 from flows.cli.log_level import LOG_LEVEL_HELP, LOG_LEVEL_VARIABLE, LogLevel, set_log_level
 from flows.cli.options import WAREHOUSE_OPTION
+from flows.cli.usage import ReadableGroup
 from flows.runtime.settings import prefect_environment, prefect_home
 from tasks.errors import ExpectedError
 from tasks.foreign_text import make_visible
@@ -24,7 +24,7 @@ OUTPUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of a full or broken disk, which no command can know in advance."""
 
 
-class EvergreenGroup(TyperGroup):
+class EvergreenGroup(ReadableGroup):
     """The group of all commands, none of them imported yet."""
 
     def __init__(self, **given: Any) -> None:

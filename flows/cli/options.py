@@ -1,5 +1,6 @@
 """Options shared by several commands. It must load fast: every help text imports it."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -35,8 +36,21 @@ EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the
 AgentsOption = Annotated[
     list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
 ]
+AskedAgentsOption = Annotated[
+    list[str], typer.Option("--agent", help="An agent of configs/agents.yaml; may be repeated.")
+]
+AssignmentsOption = Annotated[
+    list[str] | None, typer.Option("--assignment", help="Only this one; may be repeated.")
+]
+FolderOption = Annotated[
+    Path, typer.Option("--to", help="The folder to write; created if missing.")
+]
 JudgeOption = Annotated[
     str | None, typer.Option("--judge", help="One of those `evergreen judges` lists.")
+]
+JudgesOption = Annotated[
+    list[str] | None,
+    typer.Option("--judge", help="Only this judge; may be repeated. All if not given."),
 ]
 ScoreProtocolsOption = Annotated[
     list[str] | None,

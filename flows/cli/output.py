@@ -38,7 +38,7 @@ def print_outcome(
 
 OutputFileOption = Annotated[
     Path | None,
-    typer.Option("--to", help="Write to this file, in the given format or that of its name."),
+    typer.Option("--output", help="Write to this file, in the given format or that of its name."),
 ]
 FILE_WIDTH = 120
 """The width of a table in a file, in characters."""
@@ -55,13 +55,13 @@ def write_output(to: Path | None, form: Format, write: Callable[[Format, Console
         return
     if form is Format.TABLE and to.suffix.lstrip(".") in (Format.CSV, Format.JSON):
         form = Format(to.suffix.lstrip("."))
-    with refuse_unwritable(to), to.open("w", encoding="utf-8") as file:
+    with refuse_unwritable(to, "--output"), to.open("w", encoding="utf-8") as file:
         write(form, VisibleConsole(file=file, width=FILE_WIDTH))
     print_message(f"Written to {to}.")
 
 
 @contextmanager
-def refuse_unwritable(to: Path, option: str = "to") -> Iterator[None]:
+def refuse_unwritable(to: Path, option: str = "--to") -> Iterator[None]:
     """Turn an error of writing to the place that an option names into wrong usage.
 
     Raises:

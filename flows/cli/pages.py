@@ -61,6 +61,7 @@ def fetch(
         list[str] | None,
         typer.Option(
             "--fallback",
+            metavar="jina|wayback|none",
             help="A fallback for pages that fail: jina, wayback, or `none`. Those of "
             "configs/web.yaml if not given.",
         ),
@@ -171,22 +172,22 @@ def show(
 
 def export(
     edition: EditionOption,
-    to: Annotated[
+    output: Annotated[
         Path,
         typer.Option(
-            "--to", help="The output file: NAME.warc.gz, or NAME.jsonl.gz with texts only."
+            "--output", help="The file to write: NAME.warc.gz, or NAME.jsonl.gz with texts only."
         ),
     ],
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Write an edition's archive as one file: WARC with bytes and texts, or texts alone."""
-    if not to.name.endswith((".warc.gz", ".jsonl.gz")):
+    if not output.name.endswith((".warc.gz", ".jsonl.gz")):
         raise typer.BadParameter(
-            "give a name that ends in .warc.gz or .jsonl.gz", param_hint="--to"
+            "give a name that ends in .warc.gz or .jsonl.gz", param_hint="--output"
         )
-    with open_to_read(warehouse, edition) as source, refuse_unwritable(to):
-        n = write_export(source, PageStore(pages_folder(warehouse)), edition, to)
-    print_message(f"{to}: {format_count(n, 'page')}, {to.stat().st_size / 1e6:,.1f} MB.")
+    with open_to_read(warehouse, edition) as source, refuse_unwritable(output, "--output"):
+        n = write_export(source, PageStore(pages_folder(warehouse)), edition, output)
+    print_message(f"{output}: {format_count(n, 'page')}, {output.stat().st_size / 1e6:,.1f} MB.")
 
 
 def read(edition: EditionOption, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:

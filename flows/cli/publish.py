@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import EditionOption, TextOrJsonOption, WarehouseOption
+from flows.cli.options import EditionOption, JudgesOption, TextOrJsonOption, WarehouseOption
 from flows.cli.output import print_outcome
 from flows.cli.signing_options import SignOption, prepare_signing
 from flows.cli.warehouse import open_existing_warehouse
@@ -27,12 +27,7 @@ def _check_positive(hours: float) -> float:
 def publish(
     edition: EditionOption,
     to: Annotated[Path, typer.Option("--to", help="The site's folder; replaced as a whole.")],
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--judge", help="Only this judge's figures; may be repeated. All if not given."
-        ),
-    ] = None,
+    judge: JudgesOption = None,
     snapshots: Annotated[
         Snapshots,
         typer.Option(

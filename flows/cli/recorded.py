@@ -6,13 +6,14 @@ from functools import wraps
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+
+from flows.cli.usage import ReadableCommand, name_command
 
 LEFT_OUT = {"warehouse", "format", "help"}
 """Options that say where the row is, or only how an answer looks."""
 
 
-class RecordedCommand(TyperCommand):
+class RecordedCommand(ReadableCommand):
     """A command with its row in the audit."""
 
     at_once = False
@@ -52,7 +53,7 @@ def record_command(context: Any, *, at_once: bool = False) -> AbstractContextMan
 
     given = {_written_name(option): context.params[option.name] for option in context.command.params
              if option.name in context.params}  # fmt: skip
-    name = _find_name(context)
+    name = name_command(context)
     activity = make_activity(
         warehouse,
         "command",
@@ -62,15 +63,6 @@ def record_command(context: Any, *, at_once: bool = False) -> AbstractContextMan
         at_once=at_once,
     )
     return record_activity(activity, lambda line: print_always(line, style="yellow"))
-
-
-def _find_name(context: Any) -> str:
-    """Return the command's name with those of its groups, however `evergreen` was started."""
-    names = []
-    while context.parent is not None:
-        names.append(context.info_name)
-        context = context.parent
-    return " ".join(reversed(names))
 
 
 def _written_name(option: Any) -> str:

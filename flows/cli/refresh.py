@@ -34,8 +34,8 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 
 OPTIONS: dict[str, OptionInfo] = {
     "edition": typer.Option(None, "--edition"),
-    "created_from": typer.Option(None, "--from", formats=DAYS),
-    "created_to": typer.Option(None, "--to", formats=DAYS),
+    "created_from": typer.Option(None, "--since", formats=DAYS),
+    "created_to": typer.Option(None, "--until", formats=DAYS),
     "articles": typer.Option(None, "--articles", min=1),
     "wiki_api": typer.Option(None, "--wiki-api"),
     "agents": typer.Option(None, "--agent", help="An agent to ask; may be repeated."),
@@ -44,7 +44,7 @@ OPTIONS: dict[str, OptionInfo] = {
     "budget_usd": typer.Option(None, "--budget", min=0.0),
     "batch": typer.Option(None, "--batch/--live"),
     "to_publish": typer.Option(None, "--publish/--no-publish"),
-    "site": typer.Option(None, "--site"),
+    "site": typer.Option(None, "--site", metavar="FOLDER"),
     "approve": typer.Option(None, "--approve/--no-approve"),
 }
 """How the fields of `RefreshOptions` are written."""

@@ -57,12 +57,16 @@ NUMERIC_COLUMNS = {
 
 ReportOption = Annotated[
     str | None,
-    typer.Option("--report", help="Only this report: AGENT/ASSIGNMENT, AGENT/TITLE, or its id."),
+    typer.Option(
+        "--report",
+        metavar="AGENT/TITLE",
+        help="Only this report; also AGENT/ASSIGNMENT, or its id.",
+    ),
 ]
-PublishOption = Annotated[
+SitesOption = Annotated[
     Path | None,
     typer.Option(
-        "--publish",
+        "--to",
         help="A folder for the site before and after, with the figures and files that differ.",
     ),
 ]
@@ -83,7 +87,7 @@ def rejudge(
     protocol: ProtocolsOption = None,
     budget: BudgetOption = None,
     batch: BatchOption = False,
-    publish: PublishOption = None,
+    to: SitesOption = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -99,8 +103,8 @@ def rejudge(
             store, edition, judge, against, agents, assignments, protocol
         )
         check_judges([judge], budget, batch=batch)
-        # --publish writes a site even if nothing is pending.
-        found = None if publish else _compare_if_judged(store, chosen, judge, other)
+        # --to writes a site even if nothing is pending.
+        found = None if to else _compare_if_judged(store, chosen, judge, other)
         complete, outcome = run_flow(
             "rejudge",
             {
@@ -112,17 +116,17 @@ def rejudge(
                 "protocols": list(chosen.protocols),
                 "budget_usd": budget,
                 "batch": batch,
-                "publish_to": str(publish) if publish else None,
+                "publish_to": str(to) if to else None,
                 "warehouse": store.url,
             },
             format_agreement(found) if found else None,
         )
         found = found or compare_judges(store, chosen, other, judge)
-    changes = load_changes(publish) if publish else None
+    changes = load_changes(to) if to else None
     if form == "table":
         _print_comparison(edition, found)
-        if changes and publish:
-            _print_changes(changes, publish)
+        if changes and to:
+            _print_changes(changes, to)
     print_outcome(complete, outcome, Format(form), **_collect_answers(found, changes))
 
 

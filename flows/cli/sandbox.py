@@ -86,6 +86,7 @@ IndexOption = Annotated[
 
 
 def sandbox(
+    context: typer.Context,
     edition: PagesEditionOption = None,
     corpus: CorpusOption = None,
     exports: ExportsOption = None,
@@ -108,6 +109,8 @@ def sandbox(
     of a job, which `evergreen ask` gives to its agents; what it asks for is kept. Without --edition
     nothing is banned and there are no tokens, so --open is needed.
     """
+    if context.invoked_subcommand:
+        return
     # Imported here because the server takes a second to load.
     from tasks.sandbox.access import AccessRules
     from tasks.sandbox.server import open_socket

@@ -1,4 +1,4 @@
-"""`evergreen sandbox-token`: a token for the sandbox server."""
+"""`evergreen sandbox token`: a token for the sandbox server."""
 
 from datetime import timedelta
 from pathlib import Path

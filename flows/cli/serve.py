@@ -31,7 +31,9 @@ ResumesOption = Annotated[
 def serve(
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", help=f"One of {', '.join(SERVED_FLOWS)}; may be repeated."),
+        typer.Option(
+            "--only", metavar="FLOW", help=f"One of {', '.join(SERVED_FLOWS)}; may be repeated."
+        ),
     ] = None,
     name: Annotated[
         str,

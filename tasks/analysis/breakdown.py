@@ -57,6 +57,16 @@ def compute_breakdown(
     return frame.sort("agent", "group", pl.col("metric").replace_strict(order), nulls_last=True)
 
 
+def list_grouped(source: Readable, edition: str) -> list[tuple[str, str]]:
+    """Return the protocols whose rubrics describe the edition's tasks, each with the judges that
+    have scored by it."""
+    return source.frame(
+        "SELECT DISTINCT protocol, judge FROM scores JOIN (SELECT DISTINCT edition, protocol FROM "
+        "rubric_bundles) USING (edition, protocol) WHERE edition = $1 ORDER BY ALL",
+        [edition],
+    ).rows()
+
+
 def _load_groups(
     source: Readable, edition: str, protocol: str, by: Grouping
 ) -> dict[str, str | None]:

@@ -31,7 +31,7 @@ HEAD = """\
 # worth 30 points in total, 5 keywords of each kind (fak: terms a report should discuss, fdk: terms
 # it should not drift to), and trusted links (tsl: one URL per line after "- "; `links` says which
 # have been fetched and needs no entry for others). Then put your name at `reviewed_by` and run:
-#   evergreen import rigorous-draft FILE --edition {edition}
+#   evergreen draft import FILE --edition {edition}
 """
 
 

@@ -66,7 +66,7 @@ def begin_collection(
     if until > now:
         raise EditionError(
             f"The window ends on {until:%Y-%m-%d}, which is not over yet: what is created until "
-            "then would be missing. Choose an earlier --to."
+            "then would be missing. Choose an earlier --until."
         )
     collection = Collection(
         edition=request.edition,
@@ -145,8 +145,8 @@ def _fill_from(request: CollectionRequest, begun: Collection) -> CollectionReque
 
 def _describe_empty_window(since: datetime, until: datetime) -> str:
     return (
-        f"The window is empty: from {since:%Y-%m-%d} to {until:%Y-%m-%d}. --from must come before "
-        "--to."
+        f"The window is empty: from {since:%Y-%m-%d} to {until:%Y-%m-%d}. --since must come before "
+        "--until."
     )
 
 
@@ -155,8 +155,8 @@ def _check_same(begun: Collection, request: CollectionRequest) -> None:
     differing = [
         f"{option} {value} (it has {known})"
         for option, value, known in (
-            ("--from", _format_day(request.since), _format_day(begun.created_since)),
-            ("--to", _format_day(request.until), _format_day(begun.created_until)),
+            ("--since", _format_day(request.since), _format_day(begun.created_since)),
+            ("--until", _format_day(request.until), _format_day(begun.created_until)),
             ("--articles", request.articles, begun.n_articles),
             ("--wiki-api", request.api_url, begun.api_url),
             ("--spread", request.spread, begun.spread),

@@ -16,7 +16,7 @@ TOKENS = """
 WITH asked AS (
     SELECT v.judge, v.agent, v.assignment, c.step, c.request_id, count(DISTINCT v.item) AS items
     FROM verdicts AS v JOIN calls AS c ON c.call_id = v.call_id
-    WHERE v.edition = $1 AND v.protocol = $2 AND ($3 IS NULL OR v.judge = $3)
+    WHERE v.edition = $1 AND ($2 IS NULL OR v.protocol = $2) AND ($3 IS NULL OR v.judge = $3)
     GROUP BY ALL
 ), paid AS (
     SELECT request_id, count(*) AS calls, sum(prompt_tokens) AS prompt,
@@ -39,9 +39,12 @@ under earlier prompts. `cached` is part of `prompt`."""
 
 
 def count_tokens(
-    source: Readable, edition: str, protocol: str, level: TokenLevel, judge: str | None
+    source: Readable, edition: str, protocol: str | None, level: TokenLevel, judge: str | None
 ) -> pl.DataFrame:
-    """Return a row per agent, report or batch (one request), with tokens and dollars."""
+    """Return a row per agent, report or batch (one request), with tokens and dollars.
+
+    protocol, judge: only these; all if None.
+    """
     columns = COLUMNS[level]
     order = columns.replace("left(request_id, 8) AS batch", "min(first_at), batch")
     frame = source.frame(TOKENS.format(columns=columns, order=order), [edition, protocol, judge])

@@ -52,7 +52,7 @@ def check_jobs(source: Readable, edition: str | None) -> Iterator[Finding]:
     if going:
         n, oldest = sum(row["n"] for row in going), min(row["oldest"] for row in going)
         text = f"{n:,} in progress, the oldest since {oldest:%Y-%m-%d %H:%M} UTC."
-        advice = "evergreen ask AGENT --edition E checks on them again."
+        advice = "evergreen ask --agent AGENT --edition E checks on them again."
         yield GROUP.finding("warn" if _is_old(oldest) else "ok", "agents' jobs", text, advice)
     if not left and not going:
         yield GROUP.ok("agents' jobs", "none is in progress, lost or failed.")

@@ -18,6 +18,8 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import TRACE, SearchTrace
 from tasks.warehouse.writer import Change
 
+DATA_SUFFIXES = {".json", ".jsonl", ".parquet"}
+
 
 class AnswersSummary(Frozen):
     """The result of importing answers."""
@@ -79,6 +81,14 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
         unanswered=len(asked - {answer.key for answer in known}),
         unknown=unknown,
     )
+
+
+def hold_answers(warehouse: Warehouse, path: Path, edition: str) -> bool:
+    """Whether the files are answers in JSON, or in a Parquet file, to the edition's questions: no
+    report is."""
+    files = path.iterdir() if path.is_dir() else [path]
+    is_data = any(file.suffix in DATA_SUFFIXES for file in files)
+    return is_data and bool(find_questions(warehouse, edition))
 
 
 def find_questions(warehouse: Warehouse, edition: str) -> set[str]:

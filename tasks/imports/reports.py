@@ -185,7 +185,8 @@ class _Importer:
     def _make_report(self, item: MatchedFile, assignment: str, document: ParsedDocument) -> Report:
         text = "" if document.scanned else document.markdown
         # An answer in JSON is not a clarification, whatever it asks.
-        status = "ok" if assignment in self._questions else report_status(text)
+        is_answer = assignment in self._questions and text.strip()
+        status = "ok" if is_answer else report_status(text)
         return Report(
             edition=self._edition,
             agent=item.agent,

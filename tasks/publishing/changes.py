@@ -80,18 +80,15 @@ def check_changes_folder(folder: Path) -> None:
     """Raise UnwritableSite if the folder cannot be written to, or holds anything but an earlier
     comparison."""
     if folder.is_file():
-        raise UnwritableSite(f"{folder} is a file. Name a folder with --publish.")
+        raise UnwritableSite(f"{folder} is a file. Name a folder with --to.")
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if {name for name in there if WORK_PREFIX not in name} - {BEFORE, AFTER, FIGURES, CHANGES}:
         raise UnwritableSite(
             f"{folder} holds other files than {BEFORE}/, {AFTER}/, {FIGURES} and {CHANGES}. Name "
-            "an empty or a new folder with --publish."
+            "an empty or a new folder with --to."
         )
-    try:
-        for name in (BEFORE, AFTER):
-            check_target(folder / name)
-    except UnwritableSite as error:
-        raise UnwritableSite(str(error).replace("--to", "--publish")) from error
+    for name in (BEFORE, AFTER):
+        check_target(folder / name)
 
 
 def load_figures(source: Readable, edition: str) -> pl.DataFrame:

@@ -67,7 +67,7 @@ class TokenCheck:
         if not given:
             raise InvalidToken(
                 "A token is needed: send it as `Authorization: Bearer …`, or as `x-api-key`. "
-                "`evergreen sandbox-token` makes one."
+                "`evergreen sandbox token` makes one."
             )
         token = read_token(self._key, given.strip())
         if isinstance(token, SandboxToken) and token.edition != self._edition:

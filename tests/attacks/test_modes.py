@@ -54,7 +54,7 @@ def test_a_warehouse_and_its_backups_are_private(
     evergreen(monkeypatch, "import", "wlc", SAMPLE, "--warehouse", warehouse)
     backups, new = tmp_path / "backups", tmp_path / "new" / "warehouse.duckdb"
     evergreen(monkeypatch, "backup", "--to", backups, "--warehouse", warehouse)
-    evergreen(monkeypatch, "restore", backups, "--warehouse", new)
+    evergreen(monkeypatch, "backup", "restore", backups, "--warehouse", new)
     assert len(modes(tmp_path)) > 20
     assert modes(tmp_path) == expected(tmp_path, "0o600", "0o700")
 

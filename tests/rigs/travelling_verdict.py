@@ -48,7 +48,7 @@ def main() -> int:
         subprocess.run([*evergreen, "--quiet", "demo"], env=environment, check=True)
         judged = subprocess.run(
             [*evergreen, "rejudge", "--edition", "sample", "--protocol", "wiki_fact",
-             "--report", REPORT, "--judge", "local", "--publish", str(to / "sites")],
+             "--report", REPORT, "--judge", "local", "--to", str(to / "sites")],
             env=environment, check=False,
         )  # fmt: skip
     return judged.returncode

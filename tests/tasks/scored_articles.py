@@ -19,7 +19,8 @@ COVERAGE = ("wiki_fact", "coverage_wiki")
 Values = Mapping[str, tuple[float | None, ...]]
 """By agent, the values of its reports on the articles, in order."""
 TABLES_OF_SCORES = [
-    (command, "--edition", "e") for command in ("leaderboard", "differences", "analyse", "compare")
+    (*command.split(), "--edition", "e")
+    for command in ("leaderboard", "compare agents", "analyse", "compare protocols")
 ]
 """The commands that print what was scored."""
 

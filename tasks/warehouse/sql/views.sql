@@ -463,7 +463,7 @@ LEFT JOIN cited AS z
     ON z.edition = r.edition AND z.agent = r.agent AND z.assignment = r.assignment
 ORDER BY r.edition, r.agent, r.assignment;
 COMMENT ON VIEW report_index IS
-    'Every report: its id and how much it contains. `evergreen explain --report ID` shows one in
+    'Every report: its id and how much it contains. `evergreen explain ID` shows one in
     full.';
 COMMENT ON COLUMN report_index.report IS
     'The report''s id: the start of a sha-256 of edition, agent and assignment.';

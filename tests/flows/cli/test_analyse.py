@@ -70,7 +70,7 @@ def test_programs_get_an_object_of_tables_or_one_csv(
     assert said["ages"][0]["created_at"] == "2025-03-01 00:00:00"
     assert said["anova"][0]["p"] is not None
     to = tmp_path / "cost.csv"
-    assert told(evergreen, warehouse, "--only", "cost", "--to", to) == ""
+    assert told(evergreen, warehouse, "--only", "cost", "--output", to) == ""
     rows = list(csv.DictReader(io.StringIO(to.read_text("utf-8"))))
     assert {row["table"] for row in rows} <= {"cost", "judging"}
     every = told(evergreen, warehouse, "--format", "csv")
@@ -85,7 +85,7 @@ def test_wrong_choices_are_told(warehouse: Path, evergreen: Evergreen) -> None:
         (("--edition", "e", "--protocol", "race"), "no figures of the protocol 'race'"),
         (("--edition", "e", "--metric", COVERAGE[1] + "s"), "no metric 'coverage_wikis'"),
         (("--edition", "e", "--only", "weather"), "'weather' is not one of"),
-        (("--edition", "e", "--to", "/nowhere/at/all.csv"), "/nowhere/at/all.csv"),
+        (("--edition", "e", "--output", "/nowhere/at/all.csv"), "/nowhere/at/all.csv"),
     ):
         code, _, said = evergreen("analyse", "--warehouse", warehouse, *arguments)
         assert code != 0

@@ -56,7 +56,7 @@ def test_fewer_than_asked_for_is_said(evergreen, tmp_path: Path) -> None:  # typ
 
 
 def test_agreement_is_printed_with_what_its_numbers_mean(evergreen) -> None:  # type: ignore[no-untyped-def]
-    out = evergreen("agreement", "--edition", "sample").stdout
+    out = evergreen("compare", "judges", "--edition", "sample").stdout
     assert "Judges with each other" in out
     assert "n_items: items both decided" in out
     assert "–" in out
@@ -70,7 +70,17 @@ def test_agreement_for_programs(evergreen, tmp_path: Path) -> None:  # type: ign
         f"{ARTICLE},{AGENT},wiki_writing,neutral,n_7,reference\n",
         "utf-8",
     )
-    ask = ("agreement", "--edition", "sample", "--judge", "one", "--labels", labels, "--format")
+    ask = (
+        "compare",
+        "judges",
+        "--edition",
+        "sample",
+        "--judge",
+        "one",
+        "--labels",
+        labels,
+        "--format",
+    )
     found = json.loads(evergreen(*ask, "json").stdout)
     assert found["judges"] == [
         {"protocol": "wiki_writing", "judge": "one", "n_decided": 2, "n_with_people": 1,

@@ -52,7 +52,9 @@ def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compared(evergreen: Evergreen, path: Path, *more: str) -> str:
-    code, out, said = evergreen("compare", "protocols", "--edition", "e", "--warehouse", path, *more)
+    code, out, said = evergreen(
+        "compare", "protocols", "--edition", "e", "--warehouse", path, *more
+    )
     assert code == 0, said
     return out
 
@@ -81,9 +83,9 @@ def test_programs_get_both_tables_as_json_and_as_one_csv(
               == {"valid_rate", "coverage_wiki"}]  # fmt: skip
     assert pair["spearman"] == pytest.approx(0.8)
     to = tmp_path / "compared.csv"
-    assert compared(evergreen, scored, "--format", "csv", "--to", str(to)) == ""
+    assert compared(evergreen, scored, "--format", "csv", "--output", str(to)) == ""
     written = to.read_text("utf-8")
-    assert compared(evergreen, scored, "--to", str(to)) == ""
+    assert compared(evergreen, scored, "--output", str(to)) == ""
     assert to.read_text("utf-8") == written, "a name says the format where nobody else does"
     rows = list(csv.DictReader(io.StringIO(to.read_text("utf-8"))))
     assert [row["table"] for row in rows] == ["agents"] * 12 + ["pairs"] * 3
@@ -110,9 +112,11 @@ def test_wrong_choices_are_told(scored: Path, evergreen: Evergreen) -> None:
         (("--judge", "gemini-3.8-flash"), "no scores by the judge 'gemini-3.8-flash'"),
         (("--protocol", "race"), "no scores of 'race' by the judge 'offline'"),
         (("--protocol", "gone.yaml"), "gone.yaml: there is no such file"),
-        (("--to", "/nowhere/at/all.csv"), "/nowhere/at/all.csv"),
+        (("--output", "/nowhere/at/all.csv"), "/nowhere/at/all.csv"),
     ):
-        code, _, said = evergreen("compare", "protocols", "--edition", "e", "--warehouse", scored, *arguments)
+        code, _, said = evergreen(
+            "compare", "protocols", "--edition", "e", "--warehouse", scored, *arguments
+        )
         assert code != 0
         assert says in said
         assert "Traceback" not in said

@@ -136,7 +136,9 @@ def test_less_is_better_where_the_metric_says_so(compared: Path, evergreen: Ever
 def test_wrong_choices_are_told_with_what_there_is(
     compared: Path, evergreen: Evergreen, arguments: tuple[str, ...], says: str
 ) -> None:
-    code, _, said = evergreen("compare", "agents", "--edition", "e", "--warehouse", compared, *arguments)
+    code, _, said = evergreen(
+        "compare", "agents", "--edition", "e", "--warehouse", compared, *arguments
+    )
     assert code == 1
     assert says in " ".join(said.split())
 

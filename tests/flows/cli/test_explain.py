@@ -27,7 +27,7 @@ def warehouse(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(evergreen: Evergreen, warehouse: Path, *more: str) -> str:
-    code, out, err = evergreen("explain", "--report", NAME, *more, "--warehouse", warehouse)
+    code, out, err = evergreen("explain", NAME, *more, "--warehouse", warehouse)
     assert code == 0, err
     return out
 
@@ -98,11 +98,11 @@ def test_a_fact_says_what_was_decided_by_all_claims_only_where_that_differs(
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (["--report", "nobody/nothing"], "AGENT/ASSIGNMENT"),
-        (["--report", "0000000000"], "has no report '0000000000'"),
-        (["--report", NAME, "--claim", "999"], "has no claim 999; its claims are 0 to"),
-        (["--report", NAME, "--edition", "never"], "There is no edition 'never'"),
-        (["--report", NAME, "--judge", "oracle"], "oracle"),
+        (["nobody/nothing"], "AGENT/ASSIGNMENT"),
+        (["0000000000"], "has no report '0000000000'"),
+        ([NAME, "--claim", "999"], "has no claim 999; its claims are 0 to"),
+        ([NAME, "--edition", "never"], "There is no edition 'never'"),
+        ([NAME, "--judge", "oracle"], "oracle"),
     ],
 )
 def test_an_unknown_name_is_answered_with_what_there_is(

@@ -67,7 +67,7 @@ def test_the_ledger_can_be_read(judged: Path, evergreen: Evergreen, tmp_path: Pa
     assert MODEL in answer
     assert "BEGIN" in answer
     target = tmp_path / "calls.jsonl"
-    code, _, _ = evergreen("calls", "--export", target, "--warehouse", judged)
+    code, _, _ = evergreen("calls", "--output", target, "--warehouse", judged)
     assert code == 0
     assert len([json.loads(line) for line in target.read_text("utf-8").splitlines()]) == n_calls
 

@@ -46,7 +46,7 @@ def test_minisign_verifies_sites_and_backups(
 ) -> None:
     """Debian's minisign verifies sites, edition manifests and backups, and refuses a change."""
     environment.setenv(PASSWORD_VARIABLE, "correct horse")
-    evergreen("keys", "new", "--out", tmp_path)
+    evergreen("keys", "new", "--to", tmp_path)
     secret, public = tmp_path / "evergreen.key", tmp_path / "evergreen.pub"
     with open_for_reading(sample) as source:
         build_site(source, "sample", tmp_path / "site", signer=load_signer(secret, "correct horse"))

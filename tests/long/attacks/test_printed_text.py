@@ -67,7 +67,7 @@ def evergreen(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     [
         *TABLES_OF_SCORES,
         ("sql", "SELECT agent FROM agents"),
-        ("explain", "--report", "nobody"),
+        ("explain", "nobody"),
         ("sql", f"SELECT '{ACTING}"),
         ("leaderboard", "--edition", AGENT),
     ],
@@ -122,7 +122,7 @@ def test_an_unforeseen_error_is_printed_visibly(
 def test_an_error_of_an_option_is_printed_visibly(evergreen: Evergreen, warehouse: Path) -> None:
     """An error of an option prints no control sequence."""
     to = f"nowhere{ACTING}/x.json"
-    printed = evergreen("analyse", "--edition", "e", "--to", to, "--warehouse", warehouse)
+    printed = evergreen("analyse", "--edition", "e", "--output", to, "--warehouse", warehouse)
     assert "cannot write to" in printed
     assert not UNSEEN.search(printed)
 

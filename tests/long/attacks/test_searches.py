@@ -36,7 +36,7 @@ def test_what_an_agent_asked_the_sandbox_for_is_in_the_warehouse(
     evergreen("assign", *place, **home)
     with running(sample, "--edition", "sample", tokens=True, PATH=os.environ["PATH"]) as (url, _):
         evergreen(
-            "ask", "sandbox_baseline", *place, "--assignment", "Eddystone_Lighthouse",
+            "ask", "--agent", "sandbox_baseline", *place, "--assignment", "Eddystone_Lighthouse",
             **home, EVERGREEN_SANDBOX=url,
         )  # fmt: skip
     rows, _ = run_query(sample, TRACES)

@@ -74,11 +74,15 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
 ) -> None:
     server = server_of("openai", JobScript(posts=("lost",)))
     with serving_agent(server, "openai"):
-        code, _, said = evergreen("ask", "openai", "--edition", "sample", "--warehouse", path)
+        code, _, said = evergreen(
+            "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
+        )
         assert (code, server.n_made) == (1, N_ARTICLES)
         assert f"{N_ARTICLES} are still missing" in said
         assert rows(path, STATES) == [("lost", N_ARTICLES)]
-        code, _, said = evergreen("ask", "openai", "--edition", "sample", "--warehouse", path)
+        code, _, said = evergreen(
+            "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
+        )
         assert (code, server.n_made) == (1, N_ARTICLES)
         assert "--ask-again" in said
 
@@ -93,7 +97,9 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
                           "--warehouse", path)  # fmt: skip
         assert shown[0] == 0, shown
         assert evergreen("agents", "jobs", again, "--ask-again", "--warehouse", path)[0] == 0
-        code, _, _ = evergreen("ask", "openai", "--edition", "sample", "--warehouse", path)
+        code, _, _ = evergreen(
+            "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
+        )
     assert (code, server.n_made) == (1, N_ARTICLES + 1)
     assert rows(path, STATES) == [("abandoned", 1), ("done", 2), ("lost", 1)]
 
@@ -162,7 +168,7 @@ def test_an_agent_asked_by_hand_finds_its_prompts_in_a_folder_and_leaves_its_rep
         "ask": {"kind": "file_drop", "folder": str(folder)},
     }
     (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
-    ask_by_hand = ("ask", "by_hand", "--edition", "sample", "--warehouse", path)
+    ask_by_hand = ("ask", "--agent", "by_hand", "--edition", "sample", "--warehouse", path)
     code, _, said = evergreen(*ask_by_hand)
     assert code == 1
     assert f"{N_ARTICLES} prompts are in" in said

@@ -32,7 +32,7 @@ def test_questions_are_made_once_and_answers_to_them_ranked(
         for key, text in answers.items():
             (folder / f"{key}.md").write_text(text, "utf-8")
         code, _, err = evergreen(
-            "--warehouse", warehouse, "import", "answers", folder, "--agent", agent,
+            "--warehouse", warehouse, "import", "reports", folder, "--agent", agent,
             "--edition", "e",
         )  # fmt: skip
         assert code == 0, err

@@ -147,7 +147,9 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
         assert server.n_made == 2
         assert "2 reports received, $" in said
         assert "gemini" in answers
-        code, _, said = evergreen("backfill", "--agent", "gemini", "--edition", "nowhere", "--warehouse", path)
+        code, _, said = evergreen(
+            "backfill", "--agent", "gemini", "--edition", "nowhere", "--warehouse", path
+        )
         assert code == 1
         assert "nowhere" in said
 

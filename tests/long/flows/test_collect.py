@@ -24,7 +24,7 @@ from tests.rigs.mediawiki.pages import WikiPage, read_pages
 from tests.rigs.mediawiki.running import RunningWiki, missing, running
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "mediawiki_pages"
-WINDOW = ("--from", f"{SINCE:%Y-%m-%d}", "--to", f"{UNTIL:%Y-%m-%d}")
+WINDOW = ("--since", f"{SINCE:%Y-%m-%d}", "--until", f"{UNTIL:%Y-%m-%d}")
 ARTICLES = 12
 
 pytestmark = [

@@ -99,9 +99,9 @@ def test_the_commands_show_and_export_what_is_archived(
         assert counted["ok", "direct"] == 1
         assert counted["ok", "published"] > 1
         for name in ("all.warc.gz", "texts.jsonl.gz"):
-            code, _, said = evergreen("pages", "export", "--to", tmp_path / name, *where)
+            code, _, said = evergreen("pages", "export", "--output", tmp_path / name, *where)
             assert (code, (tmp_path / name).stat().st_size > 100) == (0, True), said
-        code, _, said = evergreen("pages", "export", "--to", tmp_path / "all.zip", *where)
+        code, _, said = evergreen("pages", "export", "--output", tmp_path / "all.zip", *where)
         assert (code, ".warc.gz" in said) == (2, True)
 
 

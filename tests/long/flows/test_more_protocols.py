@@ -39,7 +39,7 @@ def test_deepresearch_bench_comes_in_and_is_judged_by_its_own_criteria(
     folder: Path, evergreen: Evergreen
 ) -> None:
     path, copy = folder / "w.duckdb", write_copy(folder / "clone")
-    code, _, said = evergreen("import", "deepresearch_bench", copy, "--warehouse", path)
+    code, _, said = evergreen("import", "drb", copy, "--warehouse", path)
     assert code == 0, said
     assert "deepresearch_bench: 3 tasks (3 new), 24 criteria, 2 references." in said
     assert "1 without a reference: RACE cannot score them (task-51)." in said
@@ -90,12 +90,14 @@ def test_on_articles_all_three_are_judged_and_compared(folder: Path, evergreen: 
     assert steps["fact", "citation"] > 9
 
     arguments = ("--edition", "sample", "--judge", "openai", "--warehouse", path)
-    code, out, said = evergreen("compare", *arguments, "--format", "json")
+    code, out, said = evergreen("compare", "protocols", *arguments, "--format", "json")
     assert code == 0, said
     told = json.loads(out)
     assert {row["protocol"] for row in told["agents"]} == {"race", "fact", "mine", "wiki_fact"}
     assert any("in part counts as supported in FACT" in remark for remark in told["remarks"])
-    code, out, said = evergreen("compare", *arguments, "--protocol", "race", "--protocol", "fact")
+    code, out, said = evergreen(
+        "compare", "protocols", *arguments, "--protocol", "race", "--protocol", "fact"
+    )
     assert code == 0, said
     assert "Effective citations" in out
     code, out, _ = evergreen("leaderboard", "--edition", "sample", "--warehouse", path)

@@ -171,7 +171,7 @@ def test_the_commands_import_questions_and_answers(tmp_path: Path) -> None:
     warehouse = ("--warehouse", str(tmp_path / "w.duckdb"))
     run = CliRunner().invoke
     assert run(app, ["import", "livedrbench", str(questions), *warehouse]).exit_code == 0
-    again = ("import", "answers", str(answers), "--agent", "a", "--edition", "live", *warehouse)
+    again = ("import", "reports", str(answers), "--agent", "a", "--edition", "live", *warehouse)
     assert run(app, list(again)).exit_code == 0
     assert value(tmp_path / "w.duckdb", "SELECT count(*) FROM reports") == 3
-    assert run(app, ["import", "answers", str(answers), *warehouse]).exit_code == 2
+    assert run(app, ["import", "reports", str(answers), *warehouse]).exit_code == 2

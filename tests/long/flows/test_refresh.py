@@ -161,8 +161,8 @@ def test_the_command_does_a_month_and_says_beforehand_what_it_would_take(
     outside: World, evergreen: Evergreen, tmp_path: Path
 ) -> None:
     path, to = tmp_path / "warehouse.duckdb", tmp_path / "site"
-    asked = ("refresh", "--edition", EDITION, "--from", f"{SINCE:%Y-%m-%d}",
-             "--to", f"{UNTIL:%Y-%m-%d}", "--agent", AGENTS[0], "--budget", "30", "--site", to,
+    asked = ("refresh", "--edition", EDITION, "--since", f"{SINCE:%Y-%m-%d}",
+             "--until", f"{UNTIL:%Y-%m-%d}", "--agent", AGENTS[0], "--budget", "30", "--site", to,
              "--warehouse", path, "--format", "json")  # fmt: skip
     code, answer, said = evergreen(*asked, "--dry-run")
     assert code == 0, said

@@ -58,7 +58,7 @@ class Outside:
         """`evergreen refresh` as a process, in a group of its own."""
         return subprocess.Popen(
             [sys.executable, "-m", "flows", "refresh", "--edition", "m",
-             "--from", f"{SINCE:%Y-%m-%d}", "--to", f"{UNTIL:%Y-%m-%d}",
+             "--since", f"{SINCE:%Y-%m-%d}", "--until", f"{UNTIL:%Y-%m-%d}",
              "--warehouse", str(folder / "w.duckdb"), "--site", str(folder / "site"), *options],
             cwd=ROOT, env=self.environment, text=True, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -82,7 +82,7 @@ def test_one_command_shows_a_changed_verdict_on_its_way_to_the_published_leaderb
     with at_hand(OpenAiServer(), "openai"):
         found, _ = rejudge(
             evergreen, warehouse, "--report", "sample_blogger/Mercury (planet)",
-            "--publish", str(to),
+            "--to", str(to),
         )  # fmt: skip
     assert found["changed"]
     changed = {(row["agent"], row["judge"], row["metric"]) for row in found["changed_figures"]}
@@ -99,7 +99,7 @@ def test_a_run_after_one_that_was_killed_compares_with_what_was_before_that(
     warehouse: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
     to = tmp_path / "sites"
-    chosen = ("--report", "/".join(REPORT), "--publish", str(to))
+    chosen = ("--report", "/".join(REPORT), "--to", str(to))
     with at_hand(OpenAiServer(), "openai"):
         first, _ = rejudge(evergreen, warehouse, *chosen)
         before = (to / "before" / "site.json").read_bytes()
@@ -118,7 +118,7 @@ def test_a_run_that_left_something_open_is_gone_on_with(
 ) -> None:
     to = tmp_path / "sites"
     command = ("rejudge", "--edition", "sample", "--judge", "openai", "--protocol", "wiki_fact",
-               "--publish", to, "--warehouse", warehouse, "--report", "/".join(REPORT))  # fmt: skip
+               "--to", to, "--warehouse", warehouse, "--report", "/".join(REPORT))  # fmt: skip
     with at_hand(OpenAiServer(), "openai"):
         code, _, said = evergreen(*command, "--budget", "0.001")
         assert (code, "Partial" in said) == (1, True)
@@ -147,18 +147,18 @@ def test_what_cannot_end_well_is_refused_before_anything_is_judged(
 ) -> None:
     monkeypatch.delenv(KEY, raising=False)
     common = ("rejudge", "--edition", "sample", "--judge", "openai", "--warehouse", warehouse)
-    code, _, said = evergreen(*common, "--publish", tmp_path / "sites")
+    code, _, said = evergreen(*common, "--to", tmp_path / "sites")
     assert (code, f"The judge openai has no key: set the variable {KEY}" in said) == (1, True)
     assert not (tmp_path / "sites").exists()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     server = OpenAiServer()
     with at_hand(server, "openai"):
-        code, _, said = evergreen(*common, "--publish", tmp_path / "mine")
+        code, _, said = evergreen(*common, "--to", tmp_path / "mine")
         assert (code, "mine holds other files than before/" in said) == (1, True)
         with open_warehouse(warehouse) as store:
             store.write(Change(LeaderboardRow, [], replacing={"edition": "sample"}))
-        code, _, said = evergreen(*common, "--publish", tmp_path / "sites")
+        code, _, said = evergreen(*common, "--to", tmp_path / "sites")
         assert (code, "The leaderboard of sample is behind its scores" in said) == (1, True)
     assert "Traceback" not in said
     assert sum(server.log.answered().values()) == 0

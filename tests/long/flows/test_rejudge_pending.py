@@ -106,7 +106,7 @@ def test_a_comparison_is_exported_if_the_run_before_was_killed(
 def test_two_sites_are_written_whatever_was_judged(
     rejudged: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
-    said = evergreen(*REJUDGE, "--publish", tmp_path / "sites", "--warehouse", rejudged)[2]
+    said = evergreen(*REJUDGE, "--to", tmp_path / "sites", "--warehouse", rejudged)[2]
     assert STARTED in said
 
 

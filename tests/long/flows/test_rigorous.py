@@ -111,7 +111,7 @@ def test_entries_become_a_board_with_a_breakdown_by_domain(
     assert board["hasty", "rigorous_integrated"]["value"] == pytest.approx(
         mean(score for (score,) in scores)
     )
-    code, said, _ = evergreen("breakdown", "--edition", "rigorous", "--protocol", "rigorous",
+    code, said, _ = evergreen("leaderboard", "--edition", "rigorous", "--protocol", "rigorous",
                               "--judge", "gemini", "--by", "theme", "--format", "json",
                               "--warehouse", path)  # fmt: skip
     themes = {(row["agent"], row["theme"]) for row in json.loads(said)}
@@ -148,7 +148,7 @@ def test_drafts_become_rubrics_once_somebody_has_reviewed_them(
         assert "all drafts are in" in evergreen(*ask)[2]
         assert len(server.log.entries) == asked
     draft = drafts / "Red_Lighthouse.yaml"
-    take = ("import", "rigorous-draft", draft, *where)
+    take = ("draft", "import", draft, *where)
     assert "nobody has reviewed it" in evergreen(*take)[2]
     code, _, said = evergreen(*take, "--as-draft", "--general", PUBLISHED)
     assert (code, "63 rubrics, as a draft" in said) == (0, True), said

@@ -106,11 +106,11 @@ def test_twenty_tasks_come_in_are_judged_and_go_out_as_published(
     assert {t: str(s["score"]) for part in scores.values() for t, s in part.items()} == texts
 
     options = (*where, "--protocol", "rubric_bench", "--judge", "gemini", "--format", "json")
-    code, said, _ = evergreen("breakdown", *options, "--by", "language")
+    code, said, _ = evergreen("leaderboard", *options, "--by", "language")
     shown = {(row["agent"], row["language"], row["metric"]): row for row in json.loads(said)}
     chinese = [task for task in tasks if task.settings.language == "zh"]
     assert shown["as_markdown", "zh", "rubric_total"]["n_reports"] == len(chinese)
-    code, said, _ = evergreen("tokens", *options, "--by", "report")
+    code, said, _ = evergreen("calls", *options, "--by", "report")
     taken = {row["assignment"]: row for row in json.loads(said) if row["agent"] == "as_markdown"}
     summary = lines[0]["result"]["usage_summary"]
     assert taken["idx-1"]["tokens"] == summary["total_tokens"] > 0

@@ -58,7 +58,7 @@ def test_a_collection_goes_on_as_it_was_begun(warehouse: Warehouse) -> None:
     ("asked", "said"),
     [
         ({"articles": 8}, r"--articles 8 \(it has 7\)"),
-        ({"since": NOW - timedelta(days=5)}, "--from"),
+        ({"since": NOW - timedelta(days=5)}, "--since"),
         ({"api_url": "http://other.example/w/api.php"}, "--wiki-api http://other"),
         ({"spread": True}, "--spread True"),
     ],

@@ -135,5 +135,5 @@ def test_a_folder_with_other_files_is_refused_and_an_earlier_comparison_is_not(
     with pytest.raises(UnwritableSite, match="holds other files"):
         check_changes_folder(tmp_path)
     (tmp_path / "thesis.txt").rename(tmp_path / "before" / "thesis.txt")
-    with pytest.raises(UnwritableSite, match=r"not a site by Evergreen.*--publish"):
+    with pytest.raises(UnwritableSite, match=r"not a site by Evergreen.*--to"):
         check_changes_folder(tmp_path)

@@ -46,15 +46,15 @@ def test_a_backup_is_made_verified_and_restored(
     assert (code, said.startswith(f"{made} is whole: ")) == (0, True)
 
     new = tmp_path / "new.duckdb"
-    code, said, remarks = evergreen("restore", backups, "--warehouse", new)
+    code, said, remarks = evergreen("backup", "restore", backups, "--warehouse", new)
     assert (code, said.startswith(f"{new} is restored from {made}: ")) == (0, True)
     assert "Restored: 1 pages, 0 files" in remarks
     assert without_audit(new) == without_audit(warehouse)
 
-    code, _, remarks = evergreen("restore", backups, "--warehouse", new)
+    code, _, remarks = evergreen("backup", "restore", backups, "--warehouse", new)
     assert code == 1
     assert "use --replace" in remarks
-    code, _, remarks = evergreen("restore", backups, "--replace", "--warehouse", new)
+    code, _, remarks = evergreen("backup", "restore", backups, "--replace", "--warehouse", new)
     assert code == 0
     assert f"Previous warehouse: {new}.replaced-" in remarks
 
@@ -75,7 +75,15 @@ def test_as_json_it_is_the_manifest(evergreen: Evergreen, warehouse: Path, tmp_p
     made = json.loads(said)
     _, said, _ = evergreen("backup", "verify", file, "--format", "json")
     assert json.loads(said) == made
-    restored = ("restore", file, "--warehouse", tmp_path / "new.duckdb", "--format", "json")
+    restored = (
+        "backup",
+        "restore",
+        file,
+        "--warehouse",
+        tmp_path / "new.duckdb",
+        "--format",
+        "json",
+    )
     assert json.loads(evergreen(*restored)[1]) == made
     assert made["stores"]["pages"]["count"] == 1
 
@@ -101,7 +109,10 @@ def test_a_damaged_backup_is_refused_naming_the_file(
     (made,) = find_backups(tmp_path / "backups")
     file = made / "tables" / "facts.parquet"
     file.write_bytes(file.read_bytes()[:-1] + b"?")
-    for command in (("backup", "verify", made), ("restore", made, "--warehouse", tmp_path / "n")):
+    for command in (
+        ("backup", "verify", made),
+        ("backup", "restore", made, "--warehouse", tmp_path / "n"),
+    ):
         code, said, remarks = evergreen(*command)
         assert (code, said) == (1, "")
         assert f"{file} was changed after the backup" in remarks

@@ -117,7 +117,7 @@ def test_a_corpus_is_served_with_the_bans_of_an_edition(warehouse: Path, tmp_pat
         asked = {"query": "lighthouse", "format": "json"}
         for_whom = ("--edition", "e", "--assignment", "harrow", "--agent", "a")
         made = subprocess.run(
-            [*COMMAND[:-1], "sandbox-token", *for_whom, "--warehouse", str(warehouse)],
+            [*COMMAND, "token", *for_whom, "--warehouse", str(warehouse)],
             cwd=ROOT, capture_output=True, text=True, check=True,
         )  # fmt: skip
         headers = {"x-api-key": made.stdout.strip()}

@@ -1,4 +1,4 @@
-"""`evergreen differences`: compare agents in pairs, with significance."""
+"""`evergreen compare agents`: compare agents in pairs, with significance."""
 
 from typing import Annotated, Any
 
@@ -39,7 +39,7 @@ NOTE = (
 )
 
 
-def print_differences(
+def compare_in_pairs(
     edition: EditionOption,
     protocol: ScoreProtocolsOption = None,
     metric: Annotated[

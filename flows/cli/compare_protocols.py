@@ -1,4 +1,4 @@
-"""`evergreen compare`: compare protocols on the same reports."""
+"""`evergreen compare protocols`: compare protocols on the same reports."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -46,7 +46,7 @@ def compare_protocols(
         ),
     ] = True,
     form: FormatOption = Format.TABLE,
-    to: OutputFileOption = None,
+    output: OutputFileOption = None,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Compare protocols on the same reports: agents by metrics, and which metrics agree."""
@@ -58,7 +58,9 @@ def compare_protocols(
         )
         warn_about_drafts(source, edition, [metric.protocol for metric in found.metrics])
     write_output(
-        to, form, lambda form, console: _write_comparison(found, edition, name, over, form, console)
+        output,
+        form,
+        lambda form, console: _write_comparison(found, edition, name, over, form, console),
     )
 
 

@@ -1,0 +1,112 @@
+"""How commands are used: the words of their help, and what is said of names from before."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+from flows.cli.old_names import OLD_NAMES
+
+VALUES: Mapping[str, str] = {
+    "--against": "JUDGE",
+    "--agent": "AGENT",
+    "--as-of": "DATE",
+    "--assignment": "ASSIGNMENT",
+    "--budget": "USD",
+    "--edition": "EDITION",
+    "--extractor": "JUDGE",
+    "--general": "FILE",
+    "--index": "FOLDER",
+    "--judge": "JUDGE",
+    "--metric": "METRIC",
+    "--output": "FILE",
+    "--protocol": "PROTOCOL",
+    "--since": "DATE",
+    "--to": "FOLDER",
+    "--until": "DATE",
+    "--usd": "USD",
+    "--wiki-api": "URL",
+}
+"""What stands in the help for the value of an option that several commands have, or that has a
+unit."""
+
+
+class ReadableCommand(TyperCommand):
+    """A command whose help and whose messages a person understands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, each with a word for its value."""
+        return [_name_value(ctx, param) for param in super().get_params(ctx)]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the line *Usage*, without Typer's braces."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, or say what an old option is now."""
+        _refuse_old_options(ctx, args)
+        return super().parse_args(ctx, args)
+
+
+class ReadableGroup(TyperGroup):
+    """A group whose help and whose messages a person understands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, each with a word for its value."""
+        return [_name_value(ctx, param) for param in super().get_params(ctx)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, or say what an old option is now; further ones are a command's."""
+        _refuse_old_options(ctx, args[:1])
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command, or say what an old one is now."""
+        if args[0] not in self.commands:
+            _refuse_old_name(ctx, args[0], f"No such command {args[0]!r}")
+        return super().resolve_command(ctx, args)
+
+
+def name_command(ctx: Any) -> str:
+    """Return a command's name with those of its groups, however `evergreen` was started."""
+    names = []
+    while ctx.parent is not None:
+        names.append(ctx.info_name)
+        ctx = ctx.parent
+    return " ".join(reversed(names))
+
+
+def _name_value(ctx: Any, param: Any) -> Any:
+    """Set the word that stands for a parameter's value: for a flag none, for an argument its own
+    name."""
+    if param.param_type_name == "argument":
+        param.metavar = param.metavar or param.name.upper()
+        vars(param)["display_type_rich"] = lambda ctx: None  # <str> and the like
+    elif param.metavar is None:
+        param.metavar = "" if param.is_flag else _find_word(ctx, param)
+    return param
+
+
+def _find_word(ctx: Any, option: Any) -> str:
+    kind = option.type_descriptor
+    if kind.is_choice:
+        return str(option.display_type(ctx)).strip("<>")
+    by_kind = {int: "N", float: "N", Path: "PATH"}.get(kind.annotation, "NAME")
+    return next((VALUES[name] for name in option.opts if name in VALUES), by_kind)
+
+
+def _refuse_old_options(ctx: Any, args: Sequence[str]) -> None:
+    if args and not args[0].startswith("-"):
+        _refuse_old_name(ctx, "AGENT", f"Unexpected argument {args[0]!r}")
+    for word in args:
+        option, _, _ = word.partition("=")
+        if option.startswith("--"):
+            _refuse_old_name(ctx, option, f"No such option {option!r}")
+
+
+def _refuse_old_name(ctx: Any, word: str, error: str) -> None:
+    """End with wrong usage if the word is an old name: of a command, an option or an argument."""
+    new = OLD_NAMES.get(f"{name_command(ctx)} {word}".strip())
+    if new and not ctx.resilient_parsing:  # which a shell's completion does
+        ctx.fail(f"{error}. It is now: evergreen {new}")
