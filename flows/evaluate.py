@@ -127,7 +127,6 @@ async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
             failures += await key_points_stage(run, without_points)
     cells = select_cells(run, plan_run_cells(run))
     if unjudged := find_pending_cells(cells):
-        print_message(f"{len(unjudged)} of {len(cells)} cells are pending.")
         if kept := describe_kept_extractions(run):
             print_message(kept, "yellow")
         failures += await verdicts_stage(run, unjudged)

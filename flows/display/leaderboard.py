@@ -113,29 +113,34 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
         nothing = f"{named}: no figures, as nothing could be judged{waits}."
         print_result(nothing)
         return
-    figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
-    ranks, agents = zip(*rank_agents(rows, board), strict=True)
+    print_board(f"{named} · {PROVISIONAL_NOTE}" if provisional else named, rows, board)
     by = choose_ranking_metric(rows, board)
-    columns, apart = _build_columns(rows, board, figures, agents), list_apart(rows, board)
-    print_wide_table(
-        STDOUT,
-        f"{named} · {PROVISIONAL_NOTE}" if provisional else named,
-        [WideColumn("#", ranks), WideColumn("Agent", agents, "left")],
-        [*columns, WideColumn(board.last, _count_reports(board, figures, agents), style="dim")],
-        sections=[min(map(agents.index, apart))] if apart else (),
-    )
-    for agent, reason in apart.items():
-        print_result(f"Not ranked: {agent}: {reason}.", style="dim")
     other = choose_other_figure(rows.filter(pl.col("metric") == by).iter_rows(named=True))
     said = (
         board.note,
-        FEW_NOTE if any(map(_rests_on_few, figures.values())) else "",
+        FEW_NOTE if any(map(_rests_on_few, rows.iter_rows(named=True))) else "",
         describe_reports(rows, board.last),
         describe_columns_left_out(rows, board.columns),
         OTHER_NOTES[other] if other else "",
     )
     note = f"{' '.join(filter(None, said))}{describe_ranges(rows, board)}"
     print_result(f"{note}\n", style="dim")
+
+
+def print_board(title: str, rows: pl.DataFrame, board: Board) -> None:
+    """Print a board's table, and why agents are not ranked."""
+    figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
+    ranks, agents = zip(*rank_agents(rows, board), strict=True)
+    columns, apart = _build_columns(rows, board, figures, agents), list_apart(rows, board)
+    print_wide_table(
+        STDOUT,
+        title,
+        [WideColumn("#", ranks), WideColumn("Agent", agents, "left")],
+        [*columns, WideColumn(board.last, _count_reports(board, figures, agents), style="dim")],
+        sections=[min(map(agents.index, apart))] if apart else (),
+    )
+    for agent, reason in apart.items():
+        print_result(f"Not ranked: {agent}: {reason}.", style="dim")
 
 
 def _count_reports(board: Board, figures: "Figures", agents: Sequence[str]) -> list[str]:
@@ -151,12 +156,16 @@ def _build_columns(
     rows: pl.DataFrame, board: Board, figures: Figures, agents: Sequence[str]
 ) -> list[WideColumn]:
     """Build the columns of the metrics in which any agent has a value."""
-    by = choose_ranking_metric(rows, board)
+    by, shown = choose_ranking_metric(rows, board), select_columns(rows, board)
+    others = [metric for metric in shown if metric not in (by, *board.least_needed)]
+    order = [by, *others, *reversed(board.least_needed)]  # a narrow terminal spares the last first
     columns = []
-    for metric, heading in select_columns(rows, board).items():
-        columns.append(WideColumn(heading, _format_cells(board, figures, agents, metric)))
+    for metric, heading in shown.items():
+        cells = _format_cells(board, figures, agents, metric)
+        columns.append(WideColumn(heading, cells, spare=order.index(metric)))
         for name, extra in _extra_columns(board, figures, agents, metric, by).items():
-            columns.append(WideColumn(name, extra, style="dim"))
+            spare = 0 if metric == by and name == INTERVAL else len(order)
+            columns.append(WideColumn(name, extra, style="dim", spare=spare))
     return columns
 
 

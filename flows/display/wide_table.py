@@ -1,5 +1,6 @@
-"""Tables that never truncate a figure: headings are wrapped between words, and columns that do not
-fit the width go into further tables below."""
+"""Tables that never truncate a figure: headings are wrapped between words. Of columns that do not
+fit the width, a terminal leaves out the least needed, and says so; the others go into further
+tables below."""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -21,6 +22,8 @@ class WideColumn(NamedTuple):
     cells: Sequence[str]
     justify: JustifyMethod = "right"
     style: str = ""
+    spare: int = 0
+    """How soon a narrow terminal does without it, the highest first; 0: never."""
 
 
 def print_wide_table(
@@ -40,8 +43,29 @@ def print_wide_table(
     """
     if title:
         console.print(title, style="italic", highlight=False)
-    for part in _split_columns(keys, columns, console):
+    kept = _leave_out(keys, columns, console) if console.is_terminal else columns
+    for part in _split_columns(keys, kept, console):
         console.print(build_table([*keys, *part], sections))
+    if left_out := [column.heading for column in columns if column not in kept]:
+        console.print(
+            f"No room for {', '.join(left_out)} (a wider terminal or --format csv shows them).",
+            style="dim",
+            highlight=False,
+        )
+
+
+def _leave_out(
+    keys: Sequence[WideColumn], columns: Sequence[WideColumn], console: Console
+) -> Sequence[WideColumn]:
+    """Leave out columns that can be spared until the others fit, with their headings wrapped."""
+    kept = list(columns)
+    while (
+        kept
+        and _measure_width([*keys, *map(_wrap_heading, kept)], console) > console.width
+        and (first := max(kept, key=lambda column: column.spare)).spare
+    ):
+        kept.remove(first)
+    return kept
 
 
 def _split_columns(

@@ -14,7 +14,6 @@ from tasks.wikipedia.errors import WikiUnreachable
 ItemT = TypeVar("ItemT")
 STOPPING_ERRORS = (StopStage, WikiUnreachable)
 """Errors after which no other item of the stage could succeed."""
-TITLE_LENGTH = 24
 MAX_ERRORS, MAX_ITEMS = 5, 3
 """Failures listed in a message; the `failures` artifact lists all."""
 
@@ -71,7 +70,7 @@ async def run_items(
             if of in stopped:
                 left[of] += 1
                 return
-            progress.describe(f"{stage}: {title[:TITLE_LENGTH]}")
+            progress.describe(title)
             error = await run(item)
         if isinstance(error, Later):
             later.append((title, item))

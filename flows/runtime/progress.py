@@ -12,12 +12,29 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
 from flows.display.console import STDERR, print_message
+from tasks.base import format_count
 
+WORDS = {
+    "claims": ("Extracting claims", "text"),
+    "diagnostics": ("Measuring style", "text"),
+    "draft": ("Drafting rubrics", "article"),
+    "fetch": ("Fetching pages", "page"),
+    "first revisions": ("Dating articles", "article"),
+    "freeze": ("Freezing articles", "article"),
+    "invert": ("Making questions", "article"),
+    "key points": ("Making key points", "assignment"),
+    "measure": ("Measuring articles", "article"),
+    "publish": ("Writing the site", "step"),
+    "read": ("Reading pages", "page"),
+    "reports": ("Getting reports", "report"),
+    "scores": ("Scoring", "cell"),
+    "verdicts": ("Judging", "cell"),
+}
+"""By stage: what it does, and its items."""
 UPDATE_SECONDS = 2.0
 """How often the artifact is updated, which takes a request."""
 
@@ -27,7 +44,7 @@ class StageProgress:
 
     def __init__(self, bars: Progress, description: str, total: int | None, artifact: UUID) -> None:
         self._bars = bars
-        self._bar = bars.add_task(description, total=total)
+        self._bar = bars.add_task(description, total=total, doing="", time="left")
         self._total = total
         self._artifact = artifact
         self._done = 0
@@ -45,12 +62,16 @@ class StageProgress:
             self._update = asyncio.create_task(self._update_artifact())
 
     def describe(self, doing: str) -> None:
-        """Show what is being done just now, in place of the stage's name."""
-        self._bars.update(self._bar, description=doing)
+        """Show what is being done just now."""
+        self._bars.update(self._bar, doing=doing)
 
     def update(self, doing: str, done: int, total: int) -> None:
         """Show the progress of one part of the stage; may be called from any thread."""
-        self._bars.update(self._bar, description=doing, completed=done, total=total)
+        self._bars.update(self._bar, doing=doing, completed=done, total=total)
+
+    def end(self) -> None:
+        """Show how long it took."""
+        self._bars.update(self._bar, doing="", time="took")
 
     async def finish(self) -> None:
         """Update the artifact for the last time."""
@@ -74,25 +95,30 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
 
     total: the stage's items; None if unknown beforehand.
     """
-    described = stage if total is None else f"{stage}: {total} to do"
+    kind, _, rest = stage.partition(" ")
+    name, item = WORDS[stage] if stage in WORDS else WORDS[kind]
+    if stage not in WORDS:
+        name = f"{name} ({rest})"
+    described = name if total is None else f"{name}: {format_count(total, item)}"
     artifact = await acreate_progress_artifact(
         progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=described
     )
     columns = (
-        TextColumn("{task.description:<12}", markup=False),
-        BarColumn(),
+        TextColumn("{task.description:<18}", markup=False),
+        BarColumn(20),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("eta"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[time]}"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[doing]}", style="dim", markup=False),
     )
     if not STDERR.is_terminal:  # a log gets a line per stage instead of bars
-        print_message(f"stage {described}")
+        print_message(described)
     with Progress(*columns, console=STDERR) as bars:
-        progress = StageProgress(bars, stage, total, artifact)
+        progress = StageProgress(bars, name, total, artifact)
         try:
             yield progress
         except BaseException:
             progress.cancel()
             raise
+        progress.end()
     await progress.finish()

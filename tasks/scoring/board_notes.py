@@ -1,11 +1,12 @@
 """What is said with a board: reports delivered, agents listed apart, ranges, the other figure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
+from tasks.base import format_count
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry, Missing
 from tasks.protocols.registry import available_protocols
@@ -114,8 +115,35 @@ def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
     over = f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
     note = (
         " #: the places that an agent may have, by its significant differences from others on the "
-        f"{items} that both have (evergreen differences). Based on {over} {items}."
+        f"{items} that both have (evergreen compare agents). Based on {over} {items}."
     )
     if ranked["low"].is_not_null().any():
         note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over {items}."
     return note
+
+
+def describe_ranks(rows: pl.DataFrame, board: Board) -> list[str]:
+    """Return a sentence about each group of agents that share a range of ranks, and one about those
+    that differ from all others; none if no agent has a rank."""
+    by = choose_ranking_metric(rows, board)
+    ranked = rows.filter(pl.col("metric") == by, pl.col("rank_from").is_not_null())
+    ranked = ranked.sort("rank_from", "rank_to", pl.col("value") * -1)
+    said, apart = [], []
+    for (first, last), group in ranked.group_by("rank_from", "rank_to", maintain_order=True):
+        agents, n_articles = group["agent"].to_list(), group["n_articles"].max()
+        over = f"with {format_count(n_articles, 'article')}"
+        if first == last:
+            apart.append(f"{agents[0]} ({first})")
+        elif len(agents) == last - first + 1:
+            said.append(f"{first}–{last}: {_join(agents)} cannot be told apart {over}.")
+        else:
+            said.append(f"{first}–{last}: {_join(agents)} may have any of these places {over}.")
+    if apart:
+        said.append(f"{_join(apart)} {'differs' if len(apart) == 1 else 'differ'} significantly "
+                    "from every other agent.")  # fmt: skip
+    return said
+
+
+def _join(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence: `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

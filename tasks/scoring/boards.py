@@ -119,6 +119,9 @@ class Board:
     """Whether to omit the board if none of its figures, but for the ranking ones, has a value."""
     numbers: frozenset[str] = frozenset()
     """Metrics that are shown as numbers, not in percent."""
+    least_needed: tuple[str, ...] = ()
+    """What a narrow terminal leaves out first, in this order; then the other metrics, the last
+    first."""
 
 
 INTERVAL = "95 %"
@@ -136,6 +139,12 @@ BOARDS = (
         f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Open: pages never "
         "fetched, cells failed. All cl.: coverage by all claims, also those that cite the article. "
         "Rank: by soft coverage if the judge gives probabilities, else by coverage.",
+        least_needed=(
+            "evaluated_share",
+            "coverage_wiki_all",
+            "ref_acc_strict",
+            "coverage_wiki",
+        ),
     ),
     Board(
         frozenset({"claim_discovery"}),

@@ -1,8 +1,9 @@
 """Tables of figures in terminals of any width."""
 
+import re
 from io import StringIO
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.display.console import VisibleConsole
@@ -12,13 +13,16 @@ HEADINGS = ("Integr.", "Query r.", "Evidence not found", "Total (published)", "P
 AGENTS = WideColumn("Agent", ["thorough", "terse"], "left")
 
 
-def printed(width: int, columns: list[WideColumn], title: str = "A board") -> list[str]:
-    to = VisibleConsole(file=StringIO(), width=width)
+def printed(
+    width: int, columns: list[WideColumn], title: str = "A board", *, terminal: bool = False
+) -> list[str]:
+    to = VisibleConsole(file=StringIO(), width=width, force_terminal=terminal, no_color=True)
     print_wide_table(to, title, [WideColumn("#", ["1", "2"]), AGENTS], columns)
     text: str = to.file.getvalue()  # type: ignore[attr-defined]
     return text.splitlines()
 
 
+@settings(deadline=None)
 @given(
     st.integers(30, 200),
     st.lists(
@@ -55,3 +59,17 @@ def test_names_are_no_markup() -> None:
     assert lines[0] == "[/] board"
     assert any("[red]" in line for line in lines)
     assert any("[bold]1" in line for line in lines)
+
+
+def test_a_narrow_terminal_leaves_out_what_is_least_needed_and_says_so() -> None:
+    columns = [
+        WideColumn(name, ["1.0", "2.0"], spare=n) for n, name in enumerate((*HEADINGS, "Rep."))
+    ]
+    columns[-1] = columns[-1]._replace(spare=0)
+    lines = [re.sub(r"\x1b\[\d*m", "", line) for line in printed(55, columns, terminal=True)]
+    assert sum("thorough" in line for line in lines) == 1
+    assert "Presentation" not in "".join(lines[:-2])
+    assert "No room for Total (published), Presentation" in " ".join(lines)
+    assert max(map(len, lines)) <= 55
+    assert "Rep." in "".join(lines)
+    assert sum("thorough" in line for line in printed(55, columns)) == 2  # in a file all is kept

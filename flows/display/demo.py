@@ -1,0 +1,57 @@
+"""What the demo shows at its end: one board, what its ranks mean, and where to look next."""
+
+from dataclasses import replace
+from shlex import quote
+
+import polars as pl
+
+from flows.display.console import print_message, print_result
+from flows.display.leaderboard import load_leaderboard, print_board
+from tasks.base import format_count
+from tasks.scoring.board_notes import describe_ranks
+from tasks.scoring.boards import select_boards
+from tasks.warehouse.store import Readable
+
+SUPPORT = "ref_acc"
+NOTE = (
+    "Percent. Soft cov.: facts of the Wikipedia article that the report states. 95 %: its bootstrap"
+    " interval. Ref. acc.: claims that the cited pages support. Leak: claims that cite the article "
+    "itself."
+)
+WORST_REPORT = """
+SELECT agent, assignment FROM scores
+WHERE edition = $1 AND protocol = $2 AND judge = $3 AND metric = $4 AND value IS NOT NULL
+ORDER BY avg(value) OVER (PARTITION BY agent), value, assignment LIMIT 1
+"""
+"""The report whose pages support the least, of the agent whose pages do."""
+
+
+def print_demo(source: Readable, edition: str, protocol: str, judge: str) -> None:
+    """Print the board of one protocol and judge, and a report that is worth a look."""
+    rows = load_leaderboard(source, edition)
+    rows = rows.filter(pl.col("protocol") == protocol, pl.col("judge") == judge)
+    board = next(select_boards(rows))
+    shown = {name: board.columns[name] for name in board.columns if name not in board.least_needed}
+    n_agents, n_articles = rows["agent"].n_unique(), rows["n_articles"].max()
+    title = (
+        f"{edition}: {format_count(n_agents, 'agent')} wrote {format_count(n_articles, 'article')};"
+        " Wiki Fact, judged without a model"
+    )
+    print_board(title, rows, replace(board, columns=shown))
+    print_result(NOTE, style="dim")
+    print_result("\n" + "\n".join(describe_ranks(rows, board)))
+    _print_worst_report(source, rows, edition, protocol, judge)
+
+
+def _print_worst_report(
+    source: Readable, rows: pl.DataFrame, edition: str, protocol: str, judge: str
+) -> None:
+    found = source.frame(WORST_REPORT, [edition, protocol, judge, SUPPORT])
+    if found.is_empty():
+        return
+    agent, assignment = found.row(0)
+    share = rows.filter(pl.col("agent") == agent, pl.col("metric") == SUPPORT)["value"].item()
+    print_result(
+        f"\nThe pages that {agent} cites support only {share:.0%} of its claims. See which:"
+    )
+    print_message(f"  evergreen explain {quote(f'{agent}/{assignment}')} --protocol {protocol}")

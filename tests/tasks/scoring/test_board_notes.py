@@ -1,0 +1,50 @@
+"""What is said about the ranks of a board."""
+
+import polars as pl
+
+from tasks.scoring.board_notes import describe_ranks
+from tasks.scoring.boards import BOARDS
+
+WIKI = BOARDS[0]
+
+
+def ranked(*agents: tuple[str, int | None, int | None]) -> pl.DataFrame:
+    """Agents with their ranges of ranks, from the best value to the worst."""
+    return pl.DataFrame(
+        [
+            (agent, "coverage_wiki", 1 - place / 10, first, last, 8)
+            for place, (agent, first, last) in enumerate(agents)
+        ],
+        schema={"agent": pl.String, "metric": pl.String, "value": pl.Float64,
+                "rank_from": pl.Int32, "rank_to": pl.Int32, "n_articles": pl.Int32},
+        orient="row",
+    )  # fmt: skip
+
+
+def test_ties_are_said_and_who_differs_from_all_others() -> None:
+    rows = ranked(("scholar", 1, 2), ("lecturer", 1, 2), ("blogger", 3, 3), ("sketch", 4, 4))
+    assert describe_ranks(rows, WIKI) == [
+        "1–2: scholar and lecturer cannot be told apart with 8 articles.",
+        "blogger (3) and sketch (4) differ significantly from every other agent.",
+    ]
+
+
+def test_three_that_are_tied_and_one_that_leads() -> None:
+    rows = ranked(("first", 1, 1), ("a", 2, 4), ("b", 2, 4), ("c", 2, 4))
+    assert describe_ranks(rows, WIKI) == [
+        "2–4: a, b and c cannot be told apart with 8 articles.",
+        "first (1) differs significantly from every other agent.",
+    ]
+
+
+def test_who_is_tied_with_some_alone_may_have_several_places() -> None:
+    rows = ranked(("a", 1, 2), ("b", 1, 3), ("c", 2, 3))
+    assert describe_ranks(rows, WIKI) == [
+        "1–2: a may have any of these places with 8 articles.",
+        "1–3: b may have any of these places with 8 articles.",
+        "2–3: c may have any of these places with 8 articles.",
+    ]
+
+
+def test_without_ranks_nothing_is_said() -> None:
+    assert describe_ranks(ranked(("a", None, None)), WIKI) == []
