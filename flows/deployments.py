@@ -20,6 +20,7 @@ from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.runner import Runner
 from prefect.runner import runner as prefect_runner
+from prefect.runner._starter_engine import EngineCommandStarter
 from prefect.types.entrypoint import EntrypointType
 from prefect.workers.process import (
     ProcessJobConfiguration,
@@ -42,9 +43,7 @@ TAGS = {
 """Tags for the UI's filters, in addition to `evergreen`."""
 RUN_COMMAND = shlex.join(engine.COMMAND)
 # Runner (3.8.8) has no setting for it.
-prefect_runner.EngineCommandStarter = partial(  # type: ignore[misc, assignment]
-    prefect_runner.EngineCommandStarter, command=RUN_COMMAND
-)
+vars(prefect_runner)["EngineCommandStarter"] = partial(EngineCommandStarter, command=RUN_COMMAND)
 
 
 def build_deployments(

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tasks.agents.agent import AgentClient, JobAnswer
 from tasks.configuration.agents import CommandAsk
+from tasks.configuration.extensions import load_extension
 
+AGENTS: Final = "evergreen.agents"
+"""The entry points of kinds that other packages bring: classes with a static method `read`."""
 CLIENTS = {
     "gemini_deep_research": ("tasks.agents.providers.gemini_research", "GeminiResearchClient"),
     "openai_responses": ("tasks.agents.providers.openai_responses", "OpenAiResponsesClient"),
@@ -51,8 +54,12 @@ def open_agent(agent: str, ask: Any, key: str | None, folders: AgentFolders) -> 
     Raises:
         Misconfigured: its entry cannot be used.
     """
-    module, name = CLIENTS[ask.kind]
-    open_client: Callable[..., AgentClient] = getattr(import_module(module), name)
+    open_client: Callable[..., AgentClient]
+    if ask.kind in CLIENTS:
+        module, name = CLIENTS[ask.kind]
+        open_client = getattr(import_module(module), name)
+    else:
+        open_client = load_extension(AGENTS, ask.kind)
     return open_client(agent, ask, folders if isinstance(ask, CommandAsk) else key)
 
 
@@ -64,5 +71,6 @@ def read_answer(kind: str, raw: str) -> JobAnswer:
     Raises:
         UnreadableJobAnswer: it does not have the expected form.
     """
-    read: Callable[[str], JobAnswer] = import_module(READERS[kind]).read
+    reader = import_module(READERS[kind]) if kind in READERS else load_extension(AGENTS, kind)
+    read: Callable[[str], JobAnswer] = reader.read
     return read(raw)

@@ -3,9 +3,19 @@
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.extensions import EXTENSION, check_kind, find_tag
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
 from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.configuration.secrets import KeySettings, read_address
@@ -215,11 +225,37 @@ class FileDropAsk(Ask):
     """The folder, relative to the working directory."""
 
 
+class ExtensionAsk(Ask, KeySettings):
+    kind: str
+    """A client that another package brings: its entry point in the group `evergreen.agents`."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Passed to the client as they are."""
+
+    @field_validator("kind")
+    @classmethod
+    def _check_kind(cls, kind: str) -> str:
+        return check_kind(kind, "evergreen.agents", ASK_KINDS)
+
+
+ASK_KINDS = (
+    "gemini_deep_research", "openai_responses", "xai", "perplexity", "perplexity_async", "chat",
+    "anthropic", "dashscope", "command", "http", "file_drop",
+)  # fmt: skip
 AskEntry = Annotated[
-    GeminiDeepResearchAsk | OpenAiResponsesAsk | XaiAsk | PerplexityAsk | PerplexityAsyncAsk
-    | ChatAsk | AnthropicAsk | DashScopeAsk | CommandAsk | HttpAsk | FileDropAsk,
-    Field(discriminator="kind"),
-]  # fmt: skip
+    Annotated[GeminiDeepResearchAsk, Tag("gemini_deep_research")]
+    | Annotated[OpenAiResponsesAsk, Tag("openai_responses")]
+    | Annotated[XaiAsk, Tag("xai")]
+    | Annotated[PerplexityAsk, Tag("perplexity")]
+    | Annotated[PerplexityAsyncAsk, Tag("perplexity_async")]
+    | Annotated[ChatAsk, Tag("chat")]
+    | Annotated[AnthropicAsk, Tag("anthropic")]
+    | Annotated[DashScopeAsk, Tag("dashscope")]
+    | Annotated[CommandAsk, Tag("command")]
+    | Annotated[HttpAsk, Tag("http")]
+    | Annotated[FileDropAsk, Tag("file_drop")]
+    | Annotated[ExtensionAsk, Tag(EXTENSION)],
+    Discriminator(find_tag(ASK_KINDS)),
+]
 
 
 class AgentEntry(ConfigModel):

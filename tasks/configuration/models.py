@@ -1,10 +1,20 @@
-"""The configuration of editions, judges and protocols."""
+"""The configuration of judges and protocols."""
 
 from datetime import date
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
+from tasks.configuration.extensions import EXTENSION, check_kind, find_tag
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
 from tasks.configuration.loading import ConfigModel, check_names, load_merged
 from tasks.configuration.secrets import KeySettings
@@ -99,7 +109,29 @@ class LlmJudgeEntry(KeySettings):
     """When the source was read."""
 
 
-JudgeEntry = Annotated[OfflineJudgeEntry | LlmJudgeEntry, Field(discriminator="kind")]
+class ExtensionJudgeEntry(ConfigModel):
+    """A judge whose class another package brings."""
+
+    kind: str
+    """The name of its entry point in the group `evergreen.judges`."""
+    title: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Passed to its class as they are."""
+
+    @field_validator("kind")
+    @classmethod
+    def _check_kind(cls, kind: str) -> str:
+        return check_kind(kind, "evergreen.judges", JUDGE_KINDS)
+
+
+JUDGE_KINDS = ("gemini", "offline", "openai_chat")
+JudgeEntry = Annotated[
+    Annotated[OfflineJudgeEntry, Tag("offline")]
+    | Annotated[LlmJudgeEntry, Tag("gemini")]
+    | Annotated[LlmJudgeEntry, Tag("openai_chat")]
+    | Annotated[ExtensionJudgeEntry, Tag(EXTENSION)],
+    Discriminator(find_tag(JUDGE_KINDS)),
+]
 
 
 class Judges(ConfigModel):

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from tasks.base import format_count
+from tasks.configuration.extensions import EXTENSION
 
 FORMS = {
     "\\S": "some words",
@@ -52,14 +53,25 @@ def format_location(problem: ErrorDetails, content: object, within: str = "") ->
     within: the key whose value the content is.
     """
     ids: list[str] = []
+    keys: list[str] = []
     at: Any = content
     for part in problem["loc"]:
+        if _is_tag(at, part):
+            continue
+        keys.append(str(part)[:80])
         at = _get_child(at, part)
         if isinstance(at, Mapping) and isinstance(at.get("id"), str) and isinstance(part, int):
             ids.append(f"id {at['id'][:80]!r}")
     parts = [within] if within else []
-    key = ".".join([*parts, *(str(part)[:80] for part in problem["loc"])]) or "(top)"
+    key = ".".join([*parts, *keys]) or "(top)"
     return f"`{key}`" + (f" ({', '.join(ids)})" if ids else "")
+
+
+def _is_tag(value: object, part: int | str) -> bool:
+    """Whether pydantic names the model of an entry here, which is not in the file."""
+    return (
+        isinstance(value, Mapping) and part not in value and part in (value.get("kind"), EXTENSION)
+    )
 
 
 def _get_child(value: Any, part: int | str) -> Any:

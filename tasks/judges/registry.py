@@ -4,8 +4,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.extensions import load_extension
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
-from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, OfflineJudgeEntry, load_judges
+from tasks.configuration.models import (
+    ExtensionJudgeEntry,
+    JudgeEntry,
+    LlmJudgeEntry,
+    OfflineJudgeEntry,
+    load_judges,
+)
 from tasks.errors import suggest_names
 from tasks.models.errors import Misconfigured
 
@@ -91,6 +98,9 @@ def load_judge(
         from tasks.judges.offline.judge import OfflineJudge
 
         return OfflineJudge(find_file(entry.weights, configs))
+    if isinstance(entry, ExtensionJudgeEntry):
+        own: Judge = load_extension("evergreen.judges", entry.kind)(wanted, entry.settings)
+        return own
     from tasks.judges.llm.judge import LlmJudge
 
     return LlmJudge(wanted, entry, sender or NoModel(), configs)

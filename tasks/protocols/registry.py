@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tasks.configuration.errors import ConfigurationError
+from tasks.configuration.extensions import list_extensions, load_extension
 from tasks.configuration.models import load_protocol
 from tasks.configuration.rubrics import (
     RUBRIC_SUFFIXES,
@@ -34,6 +35,9 @@ PROTOCOLS = {
     "wiki_writing": "WikiWriting",
 }
 """The class of each protocol, in the module of its name."""
+EXTENSIONS: Final = "evergreen.protocols"
+"""The entry points of protocols that other packages bring; their settings are a file of that name
+in configs/protocols. They judge only when they are named."""
 DEFAULT_SOURCE = "wikipedia"
 """Editions of a source without protocols of its own are judged like this source's."""
 
@@ -48,8 +52,9 @@ def default_protocols(source: str) -> tuple[str, ...]:
 
 
 def list_protocols() -> list[str]:
-    """Return the names of all protocols: the built-in ones, then own rubrics."""
-    return [*sorted(PROTOCOLS), *list_rubric_names()]
+    """Return the names of all protocols: the built-in ones, those of other packages, and own
+    rubrics."""
+    return [*sorted(PROTOCOLS), *list_extensions(EXTENSIONS), *list_rubric_names()]
 
 
 def get_protocol(name: str) -> "Protocol":
@@ -63,6 +68,9 @@ def get_protocol(name: str) -> "Protocol":
         create = getattr(import_module(f"tasks.protocols.{name}"), PROTOCOLS[name])
         found: Protocol = create(load_protocol(name))
         return found
+    if name in list_extensions(EXTENSIONS):
+        own: Protocol = load_extension(EXTENSIONS, name)(load_protocol(name))
+        return own
     if file := find_rubric_file(name):
         from tasks.protocols.own_rubric import OwnRubric
 
@@ -110,7 +118,7 @@ def available_protocols(names: Iterable[str]) -> dict[str, "Protocol"]:
 
 def get_protocol_title(name: str) -> str:
     """Return the title in the protocol's file, or its name if the file is missing."""
-    if name in PROTOCOLS:
+    if name in PROTOCOLS or name in list_extensions(EXTENSIONS):
         return load_protocol(name).title
     file = find_rubric_file(name)
     return load_rubric(file).title if file else name

@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from tasks.configuration.folders import list_files
-from tasks.configuration.models import LlmJudgeEntry, ProtocolEntry, load_judges, load_protocol
+from tasks.configuration.models import (
+    ExtensionJudgeEntry,
+    LlmJudgeEntry,
+    ProtocolEntry,
+    load_judges,
+    load_protocol,
+)
 from tasks.judges.llm.prompts import Prompt
 from tasks.metrics.resampling import RESAMPLES, SEED
 from tasks.models.prices import ModelPrice, load_prices
@@ -104,6 +110,8 @@ def _describe_judges(material: SiteMaterial) -> Iterator[dict[str, Any]]:
                 ("Checked", str(entry.checked)),
                 ("Price", _format_price(price)),
             ]
+        elif isinstance(entry, ExtensionJudgeEntry):
+            about = [("Kind", f"{entry.kind}, a judge of another package")]
         elif entry is not None:
             about = [("Kind", "embedded, lexical, without a language model"),
                      ("Weights", entry.weights), ("Price", "free")]  # fmt: skip
