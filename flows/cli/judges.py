@@ -34,7 +34,9 @@ def list_judges(context: typer.Context, form: FormatOption = Format.TABLE) -> No
         print_result(f"{key}: {', '.join(judges['judge'])}")
 
 
-def check(name: Annotated[str, typer.Argument(help="A judge of configs/judges.yaml.")]) -> None:
+def check(
+    name: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge of configs/judges.yaml.")],
+) -> None:
     """Ask a judge one cheap question, and report what is wrong if it fails."""
     found, entry = load_judge_entry(name)
     if not isinstance(entry, LlmJudgeEntry):

@@ -19,7 +19,8 @@ from tasks.scoring.board_notes import describe_missing
 
 def list_protocols(
     name: Annotated[
-        str | None, typer.Argument(help="A protocol: its metrics. All of them if not given.")
+        str | None,
+        typer.Argument(metavar="PROTOCOL", help="Its metrics. All protocols if not given."),
     ] = None,
     form: FormatOption = Format.TABLE,
 ) -> None:

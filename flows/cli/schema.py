@@ -14,7 +14,8 @@ from tasks.warehouse.descriptions import TableDescription, load_descriptions
 
 def schema(
     name: Annotated[
-        str | None, typer.Argument(help="A table or view: its columns. All of them if not given.")
+        str | None,
+        typer.Argument(metavar="TABLE", help="A table or view: its columns. All if not given."),
     ] = None,
     form: FormatOption = Format.TABLE,
 ) -> None:

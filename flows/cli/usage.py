@@ -6,6 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from flows.cli.completion import NAMES, complete_names
 from flows.cli.old_names import OLD_NAMES
 
 VALUES: Mapping[str, str] = {
@@ -79,12 +80,14 @@ def name_command(ctx: Any) -> str:
 
 def _name_value(ctx: Any, param: Any) -> Any:
     """Set the word that stands for a parameter's value: for a flag none, for an argument its own
-    name."""
+    name. By this word a shell completes it."""
     if param.param_type_name == "argument":
         param.metavar = param.metavar or param.name.upper()
         vars(param)["display_type_rich"] = lambda ctx: None  # <str> and the like
     elif param.metavar is None:
         param.metavar = "" if param.is_flag else _find_word(ctx, param)
+    if param.metavar in NAMES:
+        param._custom_shell_complete = complete_names  # Typer takes it only at the declaration
     return param
 
 

@@ -140,8 +140,8 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
         assert (told[0], server.n_made) == (0, 0)
         assert "usd_at_most" in told[1]
         code, answers, said = evergreen(
-            "backfill", "--agent", "gemini", "--edition", "sample", "--no-fetch", "--protocol", "wiki_fact",
-            "--budget", "30", "--first", "2", "--warehouse", path,
+            "backfill", "--agent", "gemini", "--edition", "sample", "--no-fetch", "--protocol",
+            "wiki_fact", "--budget", "30", "--first", "2", "--warehouse", path,
         )  # fmt: skip
         assert code == 0, said
         assert server.n_made == 2

@@ -3,10 +3,14 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import ROOT
+from tests.tasks.annotated import sample_warehouse
 
 CALLED = "import sys; sys.argv = ['evergreen']; from flows.__main__ import main; main()"
 """As the installed script calls it: a shell's variables go by the name."""
@@ -21,6 +25,11 @@ CALLED = "import sys; sys.argv = ['evergreen']; from flows.__main__ import main;
         ("evaluate --bu", ["--budget"]),
         ("status --format c", ["csv"]),
         ("--ver", ["--version"]),
+        ("ask --agent lexical", ["lexical_baseline"]),
+        ("agents check lexical", ["lexical_baseline"]),
+        ("evaluate --judge off", ["offline"]),
+        ("evaluate --protocol wiki_f", ["wiki_fact"]),
+        ("leaderboard --warehouse nowhere/w.duckdb --edition ", []),
     ],
 )
 def test_a_shell_completes_words(typed: str, offered: list[str]) -> None:
@@ -28,12 +37,24 @@ def test_a_shell_completes_words(typed: str, offered: list[str]) -> None:
     assert completed("complete_bash", words).split() == offered
 
 
+def test_a_shell_completes_editions_while_a_run_holds_the_warehouse(tmp_path: Path) -> None:
+    path = sample_warehouse(tmp_path)
+    with open_warehouse(path) as store:
+        export_edition(store, "sample")
+        before = path.stat().st_mtime_ns
+        words = f"evergreen leaderboard --warehouse {path} --edition s"
+        assert completed("complete_bash", words).split() == ["sample"]
+        words = f"evergreen --warehouse {path} edition show s"
+        assert completed("complete_bash", words).split() == ["sample"]
+        assert path.stat().st_mtime_ns == before
+
+
 def test_the_script_for_a_shell_can_be_had() -> None:
     assert "_EVERGREEN_COMPLETE=complete_bash" in completed("source_bash", "")
 
 
 def completed(instruction: str, words: str) -> str:
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
     done = subprocess.run(
         [sys.executable, "-c", CALLED],
         cwd=ROOT,

@@ -84,8 +84,8 @@ def test_the_key_appears_nowhere_after_a_failing_run(
 def test_an_estimate_says_what_the_evaluation_then_asks(
     folder: Path, judged: Path, evergreen: Evergreen
 ) -> None:
-    asked = ("evaluate", "--estimate", "--edition", "sample", "--judge", "gemini", "--agent", "sample_sketch",
-             "--protocol", "wiki_fact", "--warehouse")  # fmt: skip
+    asked = ("evaluate", "--estimate", "--edition", "sample", "--judge", "gemini", "--agent",
+             "sample_sketch", "--protocol", "wiki_fact", "--warehouse")  # fmt: skip
     code, answer, _ = evergreen(*asked, folder / "prepared.duckdb", "--format", "json")
     assert code == 0
     [row] = json.loads(answer)
