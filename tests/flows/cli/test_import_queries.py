@@ -73,8 +73,8 @@ def test_reports_for_a_protocol_that_looks_at_no_pages_are_evaluated_next(
     code, said, remarks = evergreen("evaluate", "--estimate", *given, "--judge", "offline")
     assert (code, said.strip()) == (0, "")
     assert "No calls: no cell that is ready to be judged needs any." in remarks
-    code, _, remarks = evergreen("evaluate", "--estimate", *given, "--judge", "offline", "--protocol", "race",
-                                 "--protocol", "claim_discovery")  # fmt: skip
+    code, _, remarks = evergreen("evaluate", "--estimate", *given, "--judge", "offline",
+                                 "--protocol", "race", "--protocol", "claim_discovery")  # fmt: skip
     assert "race does not apply to bench: it needs a reference article" in remarks
     assert (
         "it judges answers to questions, but the edition has answers to research queries" in remarks

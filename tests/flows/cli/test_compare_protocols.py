@@ -1,4 +1,4 @@
-"""What `evergreen compare protocols` and the leaderboard print of metrics that stand beside each other."""
+"""What `evergreen compare protocols` prints, and the leaderboard of metrics beside each other."""
 
 import csv
 import io
