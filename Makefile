@@ -33,7 +33,7 @@ test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLake
 prose: $(VENV)/dev ## Test what people read: links, the README's and the documentation's examples
 	$(BIN)/python -m pytest -m prose -n 2 --dist loadfile tests/test_links.py tests/test_catalogue.py tests/test_protocols_page.py tests/test_security_page.py \
 	  tests/flows/test_readme_examples.py tests/flows/test_operators_page.py \
-	  tests/flows/cli/test_options.py tests/long/flows/cli/test_sandbox.py $(PYTEST)
+	  tests/flows/cli/test_options.py tests/long/flows/cli/test_sandbox.py tests/long/flows/test_library.py $(PYTEST)
 
 lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/python -m pip check --disable-pip-version-check

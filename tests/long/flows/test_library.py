@@ -1,101 +1,56 @@
-"""A program judges an edition by the library, with a judge and an agent of its own."""
+"""What the page on Python shows is run: a program with a judge and an agent of its own."""
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from tests.conftest import PREFECT_HOME
+from tests.docs.blocks import LIBRARY, list_blocks
 
-PACKAGE = '''
-import evergreen
+pytestmark = pytest.mark.prose
 
-
-class ShortClaims(evergreen.BaseJudge):
-    """Calls a claim consistent if it is short."""
-
-    decides = frozenset({evergreen.VerifyClaims})
-    model_version = "short-1"
-
-    async def decide(self, request):
-        return [
-            evergreen.JudgeAnswer(
-                status="ok",
-                label="consistent" if len(claim) <= self.settings["length"] else "not_support",
-                reason=f"{len(claim)} characters",
-                model_version=self.model_version,
-            )
-            for claim in request.claims
-        ]
-
-
-class Echo(evergreen.BaseAgentClient):
-    """Repeats its assignment."""
-
-    async def write_report(self, request):
-        return f"{self.settings['before']} {request.title}"
-'''
-ENTRY_POINTS = """
-[evergreen.judges]
-short_claims = my_package:ShortClaims
-
-[evergreen.agents]
-echo = my_package:Echo
+SAYS = """
+verdicts = done.results.verdicts("sample").filter(judge="short", status="ok")
+board = done.results.leaderboard("sample").filter(judge="short", metric="coverage_wiki")
+print(board["agent"].sort().to_list(), verdicts["model_version"].unique().to_list())
+print(sorted(verdicts["label"].unique().to_list()), verdicts["evidence"].null_count() > 0)
 """
-JUDGES = """
-judges:
-  short: {kind: short_claims, title: Short claims are right, settings: {length: 80}}
-"""
-AGENTS = """
-agents:
-  my_echo:
-    name: Echo
-    ask: {kind: echo, settings: {before: This is about}, repeatable: true}
-"""
-PROGRAM = """
-import asyncio, json, sys
-import evergreen
+NOTEBOOK = """
+import asyncio
 
-async def in_a_notebook():
-    return evergreen.evaluate(
-        "sample", warehouse=sys.argv[1], protocols=["wiki_fact"], judge="short"
-    )
+async def cell():
+{code}
 
-if __name__ == "__main__":
-    done = asyncio.run(in_a_notebook())
-    results = done.results
-    verdicts = results.verdicts("sample").filter(judge="short")
-    print(json.dumps({
-        "complete": done.complete, "message": done.message,
-        "editions": results.editions()["edition"].to_list(),
-        "reports": results.reports("sample").height,
-        "scores": results.scores("sample").filter(judge="short").height > 0,
-        "board": results.leaderboard("sample").filter(judge="short", metric="coverage_wiki")
-            .select("agent", "value").rows(),
-        "models": verdicts.filter(status="ok")["model_version"].unique().to_list(),
-        "reasons": verdicts.filter(status="ok")["reason"].n_unique() > 3,
-        "left": results.sql("SELECT count(*) FROM open_items WHERE judge = 'short'").item(),
-    }))
+asyncio.run(cell())
 """
+
+
+def documented(language: str) -> list[str]:
+    """The page's blocks of a language that this file runs, in order."""
+    return [block.text for block in list_blocks()
+            if block.mark == LIBRARY and block.language == language]  # fmt: skip
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project with a package of its own, installed as its metadata says."""
-    installed = tmp_path / "installed"
-    metadata = installed / "my_package-1.0.dist-info"
-    metadata.mkdir(parents=True)
-    (installed / "my_package.py").write_text(PACKAGE, "utf-8")
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
+    _, *classes = documented("python")
+    metadata = tmp_path / "installed" / "my_package-1.0.dist-info"
+    package = tmp_path / "installed" / "my_package"
     configs = tmp_path / "configs"
-    configs.mkdir()
-    (configs / "judges.yaml").write_text(JUDGES, "utf-8")
-    (configs / "agents.yaml").write_text(AGENTS, "utf-8")
-    (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
+    for folder in (metadata, package, configs):
+        folder.mkdir(parents=True)
+    points = "\n".join(documented("toml")).replace("project.entry-points.", "").replace('"', "")
+    (metadata / "entry_points.txt").write_text(points, "utf-8")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    for name, text in zip(("judges", "agents"), classes, strict=True):
+        (package / f"{name}.py").write_text(text, "utf-8")
+    for name, text in zip(("judges", "agents"), documented("yaml"), strict=True):
+        (configs / f"{name}.yaml").write_text(text, "utf-8")
     return tmp_path
 
 
@@ -115,20 +70,22 @@ def run(project: Path, *command: str) -> str:
 
 
 @pytest.mark.usefixtures("api")
-def test_a_program_judges_by_a_judge_of_its_own(project: Path, sample: Path) -> None:
-    warehouse = project / "w.duckdb"
-    warehouse.write_bytes(sample.read_bytes())
-    said = json.loads(run(project, sys.executable, "program.py", str(warehouse)))
-    assert said.pop("editions") == ["sample"]
-    assert said.pop("reports") == 9
-    assert {agent for agent, _ in said.pop("board")} == {
-        "sample_blogger", "sample_scholar", "sample_sketch",
-    }  # fmt: skip
-    assert said.pop("left") >= 0
-    assert said == {
-        "complete": True, "message": "Completed: sample is evaluated.", "scores": True,
-        "models": ["short-1"], "reasons": True,
-    }  # fmt: skip
+@pytest.mark.parametrize("in_a_notebook", [False, True])
+def test_a_program_judges_by_a_judge_of_its_own(
+    project: Path, sample: Path, in_a_notebook: bool
+) -> None:
+    (project / "data").mkdir()
+    (project / "data" / "warehouse.duckdb").write_bytes(sample.read_bytes())
+    code = documented("python")[0] + SAYS
+    if in_a_notebook:
+        code = NOTEBOOK.format(code=indent(code, "    "))
+    (project / "program.py").write_text(code, "utf-8")
+    said = run(project, sys.executable, "program.py").splitlines()
+    assert said[0] == "True Completed: sample is evaluated."
+    assert said[-2:] == [
+        "['sample_blogger', 'sample_scholar', 'sample_sketch'] ['short-1']",
+        "['consistent', 'not_support'] True",
+    ]
 
 
 @pytest.mark.usefixtures("api")
