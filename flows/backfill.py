@@ -1,10 +1,11 @@
-"""Add an agent to existing editions: its reports, the pages they cite, its cells, its ranks."""
+"""Add agents to existing editions: their reports, the pages they cite, their cells and ranks."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from prefect import tags
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from flows.ask import ask
@@ -37,9 +38,13 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
 
-@recorded_flow("backfill", "backfill · {agent}")
+def _format_run_name() -> str:
+    return f"backfill · {', '.join(flow_run.parameters['agents'])}"
+
+
+@recorded_flow("backfill", _format_run_name)
 async def backfill(
-    agent: AskableAgent,
+    agents: list[AskableAgent],
     editions: list[str] | None = None,
     protocols: list[ProtocolName] | None = None,
     judge: JudgeName | None = None,
@@ -49,13 +54,13 @@ async def backfill(
     fetch_pages: bool = True,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
-    """Get an agent's pending reports, fetch the pages they cite, judge its cells, rank again.
+    """Get agents' pending reports, fetch the pages they cite, judge their cells, rank again.
 
-    It touches no report, verdict or score of another agent. Ranks and the corrections for multiple
+    It touches no report, verdict or score of other agents. Ranks and the corrections for multiple
     comparisons depend on all agents of the edition.
 
     Args:
-        agent: an agent of `configs/agents.yaml` that can be asked.
+        agents: agents of `configs/agents.yaml` that can be asked.
         editions: all whose assignments have prompts unless given.
         protocols: those made for the edition's source unless given.
         judge: the default of `configs/judges.yaml` unless given.
@@ -63,37 +68,39 @@ async def backfill(
             calls a model. Without a budget it must be named.
         first: only this many pending reports of each edition.
         budget_usd: the most this run may spend on reports and verdicts together.
-        fetch_pages: fetch the pages that its reports cite and that are not fetched yet.
+        fetch_pages: fetch the pages that their reports cite and that are not fetched yet.
         warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
         `Completed`, or a completed state named `Partial` when something is still pending.
     """
     chosen = judge or load_judges().default
-    # Before the agent is paid: reports that cannot be judged or extracted need not be requested.
+    # Before the agents are paid: reports that cannot be judged or extracted need not be requested.
     check_judges(list_judges(chosen, extractor), budget_usd)
     with (
         await hold_warehouse(warehouse) as store,
         open_budget(store, budget_usd),
-        tags(f"agent:{agent}"),
+        tags(*(f"agent:{agent}" for agent in agents)),
     ):
         began = utc_now()
         names = editions or find_prompted_editions(store)
         for name in names:
             check_edition(store, name)
             check_permitted(
-                describe_future_extraction(store, name, [agent], chosen, extractor, budget_usd)
+                describe_future_extraction(store, name, agents, chosen, extractor, budget_usd)
             )
         ended: list[dict[str, str]] = []
         for name in names:
             async for state in _run_stages(
-                store, name, agent, first, fetch_pages, protocols, chosen, extractor
+                store, name, agents, first, fetch_pages, protocols, chosen, extractor
             ):
                 said = {"ended": str(state.name), "said": str(state.message)}
                 ended.append({"edition": name} | said)
             await add_leaderboard_artifacts(store, name)
-        await add_table_artifact("stages", ended, f"How each stage of backfilling {agent} ended.")
-        await add_costs_artifact(store, began, "neither the agent nor the judge costs anything")
+        await add_table_artifact(
+            "stages", ended, f"How each stage of backfilling {', '.join(agents)} ended."
+        )
+        await add_costs_artifact(store, began, "neither the agents nor the judge cost anything")
     return _summarize(ended)
 
 
@@ -109,7 +116,7 @@ def _summarize(ended: Sequence[dict[str, str]]) -> State[None]:
 async def _run_stages(
     store: Warehouse,
     edition: str,
-    agent: str,
+    agents: list[str],
     first: int | None,
     fetch_pages: bool,
     protocols: list[str] | None,
@@ -119,14 +126,15 @@ async def _run_stages(
     """Run the stages of one edition; yield the state of each. A failed one raises its error, so
     that no later one is paid for."""
     path = store.url
-    yield await complete_flow(ask(edition, [agent], first=first, warehouse=path, return_state=True))
-    if not has_reports(store, edition, agent):
+    yield await complete_flow(ask(edition, agents, first=first, warehouse=path, return_state=True))
+    reporting = [agent for agent in agents if has_reports(store, edition, agent)]
+    if not reporting:
         return
     if fetch_pages:
         by = resolve_extractor(judge, extractor)
         yield await complete_flow(
-            fetch(edition, [agent], extractor=by, warehouse=path, return_state=True)
+            fetch(edition, reporting, extractor=by, warehouse=path, return_state=True)
         )
     yield await complete_flow(
-        evaluate(edition, protocols, [agent], judge, path, extractor, return_state=True)
+        evaluate(edition, protocols, reporting, judge, path, extractor, return_state=True)
     )

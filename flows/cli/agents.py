@@ -8,7 +8,13 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from flows.cli.options import AssignmentsOption, EditionOption, FormatOption, WarehouseOption
+from flows.cli.options import (
+    AgentsOption,
+    AssignmentsOption,
+    EditionOption,
+    FormatOption,
+    WarehouseOption,
+)
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import print_message, print_result
 from flows.display.formats import Format
@@ -76,7 +82,7 @@ def jobs(
     edition: Annotated[
         str | None, typer.Option("--edition", help="Only jobs of this edition.")
     ] = None,
-    agent: Annotated[str | None, typer.Option("--agent", help="Only jobs of this agent.")] = None,
+    agent: AgentsOption = None,
     state: Annotated[
         JobState | None, typer.Option("--state", help="Only jobs in this state.")
     ] = None,
@@ -105,7 +111,7 @@ def jobs(
         if again or remote_id:
             raise typer.BadParameter("name the jobs for --ask-again or --remote-id.")
         with open_to_read(warehouse) as source:
-            listed = load_jobs(source, edition, agent, state)
+            listed = load_jobs(source, edition, agent or (), state)
             print_frame(_select_terminal_columns(listed) if form is Format.TABLE else listed, form)
         return
     if (again and remote_id) or (remote_id and len(names) > 1):

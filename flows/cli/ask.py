@@ -45,7 +45,7 @@ EditionsOption = Annotated[
     typer.Option("--edition", help="May be repeated; all with prompts if not given."),
 ]
 FetchOption = Annotated[
-    bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages its reports cite.")
+    bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages their reports cite.")
 ]
 
 
@@ -87,7 +87,7 @@ def ask(
 
 
 def backfill(
-    agent: Annotated[str, typer.Option("--agent", help="An agent of configs/agents.yaml.")],
+    agents: AskedAgentsOption,
     edition: EditionsOption = None,
     protocol: Annotated[
         list[str] | None, typer.Option("--protocol", help="All of them if not given.")
@@ -101,31 +101,31 @@ def backfill(
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Add an agent to editions: get its reports and the pages they cite, judge its cells, rank.
+    """Add agents to editions: get their reports and the pages they cite, judge their cells, rank.
 
     The budget covers reports, extraction and verdicts together. Reports, verdicts and scores of
     other agents stay unchanged.
     """
     if not estimate:
-        check_agents([agent], budget)
+        check_agents(agents, budget)
     judge_name = judge or load_judges().default
     with open_existing_warehouse(warehouse, *edition or ()) as store:
         for name in edition or ():
             check_askable(store, name)
         names = edition or find_prompted_editions(store)
         if estimate:
-            print_frame(estimate_reports(store, names, [agent], first), form)
+            print_frame(estimate_reports(store, names, agents, first), form)
             print_message(
                 "Reports only; `evergreen evaluate --estimate` shows what judging them would cost."
             )
             return
         for name in names:
-            said = describe_future_extraction(store, name, [agent], judge_name, extractor, budget)
+            said = describe_future_extraction(store, name, agents, judge_name, extractor, budget)
             extractor = ask_permission(said, judge_name, extractor)
         complete, outcome = run_flow(
             "backfill",
             {
-                "agent": agent,
+                "agents": agents,
                 "editions": names,
                 "protocols": protocol,
                 "judge": judge,
@@ -136,7 +136,7 @@ def backfill(
                 "warehouse": store.url,
             },
             backfill_outcome(
-                store, agent, names, protocol or (), judge_name, extractor, fetch_pages=fetch
+                store, agents, names, protocol or (), judge_name, extractor, fetch_pages=fetch
             ),
         )
         boards = [load_leaderboard(store, name).select(ENTRY_COLUMNS) for name in names]

@@ -70,7 +70,7 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
         ),
         "backfill": CommandEntry(
             "flows.cli.ask:backfill",
-            "Add an agent to editions: get its reports and the pages they cite, judge its cells, "
+            "Add agents to editions: get their reports and the pages they cite, judge their cells, "
             "rank.",
             "evergreen backfill --agent gemini --edition 2026-11 --budget 20",
         ),

@@ -110,16 +110,16 @@ def check_askable(source: Readable, edition: str, assignments: Sequence[str] = (
 
 
 def load_jobs(
-    source: Readable, edition: str | None, agent: str | None, state: str | None
+    source: Readable, edition: str | None, agents: Sequence[str], state: str | None
 ) -> pl.DataFrame:
-    """Load jobs for display, the newest last."""
+    """Load jobs for display, the newest last. agents: only of these; of all if empty."""
     return source.frame(
         "SELECT job, edition, agent, assignment, attempt, turn, state, remote_word, polls, "
         "cost_usd, created_at, coalesce(finished_at, polled_at) AS seen_at, error FROM jobs "
-        "WHERE ($1 IS NULL OR edition = $1) AND ($2 IS NULL OR agent = $2) "
-        "AND ($3 IS NULL OR state = $3) "
+        "WHERE ($1 IS NULL OR edition = $1) "
+        "AND ($2 IS NULL OR list_contains($2::VARCHAR[], agent)) AND ($3 IS NULL OR state = $3) "
         "ORDER BY created_at, job",
-        [edition, agent, state],
+        [edition, [*agents] or None, state],
     )
 
 

@@ -110,7 +110,7 @@ def collect_outcome(store: Warehouse, collection: Collection) -> str | None:
 
 def backfill_outcome(
     store: Warehouse,
-    agent: str,
+    agents: Sequence[str],
     editions: Sequence[str],
     protocols: Sequence[str],
     judge: str,
@@ -118,16 +118,18 @@ def backfill_outcome(
     *,
     fetch_pages: bool,
 ) -> str | None:
-    """The outcome if an agent has every report of these editions, fetched, judged and ranked."""
+    """The outcome if these agents have every report of these editions, fetched, judged and
+    ranked."""
     messages: list[str] = []
     for edition in editions:
-        outcomes = [ask_outcome(store, edition, [agent])]
-        if has_reports(store, edition, agent):  # else its flow ends after asking
+        outcomes = [ask_outcome(store, edition, agents)]
+        reporting = [agent for agent in agents if has_reports(store, edition, agent)]
+        if reporting:  # else its flow ends after asking
             if fetch_pages:
                 by = resolve_extractor(judge, extractor)
-                outcomes.append(fetch_outcome(store, edition, [agent], None, by))
+                outcomes.append(fetch_outcome(store, edition, reporting, None, by))
             chosen = choose_protocols(store, edition, protocols)
-            run = Evaluation(store.url, edition, chosen, (agent,), judge, extractor)
+            run = Evaluation(store.url, edition, chosen, (*reporting,), judge, extractor)
             outcomes.append(describe_if_done(run))
         if None in outcomes:
             return None

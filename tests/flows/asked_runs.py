@@ -96,12 +96,12 @@ def ask(path: Path, *agents: str, **parameters: Any) -> Any:
     return asyncio.run(run())
 
 
-def backfill(path: Path, agent: str, **parameters: Any) -> Any:
+def backfill(path: Path, *agents: str, **parameters: Any) -> Any:
     """The flow in this process, which fetches nothing unless told; its final state."""
     from flows.backfill import backfill as flow
 
     async def run() -> Any:
         chosen = {"warehouse": str(path), "fetch_pages": False} | parameters
-        return await flow(agent, **chosen, return_state=True)
+        return await flow([*agents], **chosen, return_state=True)
 
     return asyncio.run(run())

@@ -154,12 +154,18 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
         assert "nowhere" in said
 
 
-def test_the_free_baseline_joins_an_edition_and_is_scored_like_any_other(
+def test_the_free_baseline_joins_an_edition_with_another_and_is_scored_like_any_other(
     sample: Path, agent_configs: Path, tmp_path: Path
 ) -> None:
     path = askable(sample, tmp_path)
-    state = backfill(path, "lexical_baseline", editions=["sample"], protocols=["wiki_fact"])
+    chosen = {"editions": ["sample"], "protocols": ["wiki_fact"]}
+    server = KINDS["gemini"][1]()
+    with serving_agent(server, "gemini"):
+        state = backfill(path, "lexical_baseline", "gemini", **chosen)
     assert state.name == "Completed", state.message
+    judged = rows(path, "SELECT DISTINCT agent FROM cells WHERE agent IN "
+                        "('lexical_baseline', 'gemini')")  # fmt: skip
+    assert (server.n_made, len(judged)) == (N_ARTICLES, 2)
     reports = rows(path, "SELECT text FROM reports WHERE agent = 'lexical_baseline'")
     assert len(reports) == N_ARTICLES
     assert all("[1]" in text and "## References" in text for (text,) in reports)
@@ -171,4 +177,4 @@ def test_the_free_baseline_joins_an_edition_and_is_scored_like_any_other(
     assert scored == N_ARTICLES
     searched = "SELECT count(*) FROM search_traces WHERE agent = 'lexical_baseline'"
     assert value(path, searched) == N_ARTICLES
-    assert value(path, "SELECT sum(cost_usd) FROM jobs") == 0.0
+    assert value(path, "SELECT sum(cost_usd) FROM jobs WHERE agent = 'lexical_baseline'") == 0.0

@@ -97,7 +97,7 @@ def test_an_agent_that_is_asked_for_nothing_has_no_stages_to_come(warehouse: Pat
         store._connection.execute("UPDATE assignments SET prompt = NULL")
         export_edition(store, "sample")
         outcome = nothing_pending.backfill_outcome(
-            store, "a_newcomer", ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
+            store, ["a_newcomer"], ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
         )
         assert outcome == "sample: no report of a_newcomer is missing."
 
@@ -119,7 +119,7 @@ def test_nobody_is_asked_whose_reports_are_there(warehouse: Path) -> None:
 def test_a_backfill_is_done_when_all_its_stages_are(warehouse: Path) -> None:
     def outcome(store: Warehouse, agent: str) -> str | None:
         return nothing_pending.backfill_outcome(
-            store, agent, ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
+            store, [agent], ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
         )
 
     with open_warehouse(warehouse) as store:
