@@ -11,7 +11,7 @@ import typer
 
 from flows.cli.options import CallJudgeOption, FormatOption, WarehouseOption
 from flows.cli.output import refuse_unwritable
-from flows.cli.warehouse import open_to_read
+from flows.cli.warehouse import choose_edition, open_to_read
 from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
@@ -56,7 +56,8 @@ def calls(
         typer.Option("--by", help="Sum up the calls of judging; a batch is one request."),
     ] = None,
     edition: Annotated[
-        str | None, typer.Option("--edition", help="With --by: the edition that was judged.")
+        str | None,
+        typer.Option("--edition", help="With --by: the edition judged; the newest if not given."),
     ] = None,
     protocol: Annotated[
         str | None,
@@ -67,7 +68,9 @@ def calls(
 ) -> None:
     """Show the ledger of calls to models: requests, answers, tokens, time and costs."""
     of_calls = {"--step": step, "--status": status, "--show": show, "--output": output}
-    _check_given(by, edition, of_calls, {"--edition": edition, "--protocol": protocol})
+    _check_given(by, of_calls, {"--edition": edition, "--protocol": protocol})
+    if by and edition is None:
+        edition = choose_edition(warehouse)
     with open_to_read(warehouse, edition) as source:
         if by and edition:
             _print_sums(source, edition, by, protocol, judge, form)
@@ -87,7 +90,6 @@ def calls(
 
 def _check_given(
     by: str | None,
-    edition: str | None,
     of_calls: Mapping[str, object],
     of_sums: Mapping[str, object],
 ) -> None:
@@ -97,8 +99,6 @@ def _check_given(
             raise typer.BadParameter(
                 f"{'not' if by else 'only'} together with --by.", param_hint=option
             )
-    if by and edition is None:
-        raise typer.BadParameter("--by needs it.", param_hint="--edition")
 
 
 def _print_sums(

@@ -14,6 +14,7 @@ from flows.cli.options import (
     FolderOption,
     FormatOption,
     WarehouseOption,
+    make_edition_option,
 )
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
@@ -31,9 +32,7 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 
 
 def draft_rubrics(
-    edition: Annotated[
-        str, typer.Option("--edition", help="An edition with articles and their facts.")
-    ],
+    edition: Annotated[str, make_edition_option("An edition with articles and their facts.")],
     judge: Annotated[str, typer.Option("--judge", help="The judge that drafts; it needs a model.")],
     to: FolderOption,
     assignment: AssignmentsOption = None,
@@ -80,7 +79,7 @@ def import_reviewed(
         list[Path],
         typer.Argument(metavar="FILE", help="Reviewed files of `evergreen draft rubrics`."),
     ],
-    edition: Annotated[str, typer.Option("--edition", help="The edition they were drafted for.")],
+    edition: Annotated[str, make_edition_option("The edition they were drafted for.")],
     as_draft: Annotated[
         bool,
         typer.Option(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import FolderOption, WarehouseOption
+from flows.cli.options import FolderOption, WarehouseOption, make_edition_option
 from flows.cli.output import refuse_unwritable
 from flows.cli.warehouse import open_to_read
 from flows.display.console import print_message
@@ -17,9 +17,7 @@ MAX_SHOWN = 5
 
 
 def export_results(
-    edition: Annotated[
-        str, typer.Option("--edition", help="An edition imported by `import drb2`.")
-    ],
+    edition: Annotated[str, make_edition_option("An edition imported by `import drb2`.")],
     judge: Annotated[str, typer.Option("--judge", help="The judge of the verdicts.")],
     to: FolderOption,
     warehouse: WarehouseOption = DEFAULT_LOCATION,

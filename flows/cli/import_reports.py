@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from flows.cli.hints import print_next_step
-from flows.cli.options import WarehouseOption
+from flows.cli.options import WarehouseOption, make_edition_option
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDERR, print_message, transient_progress
 from tasks.base import format_count
@@ -28,7 +28,7 @@ def import_report_files(
             "a JSON file of predictions (key, preds), or a folder of KEY.json."
         ),
     ],
-    edition: Annotated[str, typer.Option("--edition", help="The reports' edition.")],
+    edition: Annotated[str, make_edition_option("The reports' edition.")],
     agent: Annotated[
         str | None,
         typer.Option(

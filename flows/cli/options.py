@@ -1,7 +1,7 @@
 """Options shared by several commands. It must load fast: every help text imports it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -24,6 +24,7 @@ WAREHOUSE_OPTION = typer.Option(
     envvar="EVERGREEN_WAREHOUSE",
     parser=_parse_location,
     metavar="PATH|URL",
+    is_eager=True,  # known before what is looked up in it
     help="The warehouse: a DuckDB file, or ducklake:postgres:…?files=… for several hosts.",
 )
 WarehouseOption = Annotated[Location, WAREHOUSE_OPTION]
@@ -32,7 +33,29 @@ TextOrJsonOption = Annotated[
 ]
 """The format of results that are no table, so not CSV."""
 FormatOption = Annotated[Format, typer.Option("--format", help="The output format.")]
-EditionOption = Annotated[str, typer.Option("--edition", help="An edition of the warehouse.")]
+
+
+def _choose_edition(context: typer.Context, edition: str | None) -> str | None:
+    """Return the edition that is given, else the newest of the warehouse."""
+    if edition is not None or context.resilient_parsing:  # which a shell's completion does
+        return edition
+    from flows.cli.warehouse import choose_edition  # slow: opens DuckDB
+
+    return choose_edition(context.params["warehouse"])
+
+
+def make_edition_option(text: str) -> Any:
+    """Make the option for an edition that exists: the newest if not given. text: its help."""
+    return typer.Option(
+        "--edition",
+        help=text,
+        default_factory=lambda: None,
+        callback=_choose_edition,
+        show_default="the newest",
+    )
+
+
+EditionOption = Annotated[str, make_edition_option("An edition of the warehouse.")]
 AgentsOption = Annotated[
     list[str] | None, typer.Option("--agent", help="Only this agent; may be repeated.")
 ]

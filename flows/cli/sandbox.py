@@ -20,6 +20,7 @@ from flows.cli.sandbox_messages import (
     warn_about_missing_bans,
     warn_about_open_access,
 )
+from flows.cli.warehouse import choose_edition
 from flows.display.console import print_message, transient_progress
 from tasks.base import format_count
 from tasks.configuration.inversion import load_inversion
@@ -56,7 +57,8 @@ PagesEditionOption = Annotated[
     str | None,
     typer.Option(
         "--edition",
-        help="The edition whose pages to serve; nobody gets what its assignments ban.",
+        help="The edition whose pages to serve; nobody gets what its assignments ban. The newest "
+        "if neither it nor --corpus is given.",
     ),
 ]
 RankingOption = Annotated[
@@ -106,8 +108,8 @@ def sandbox(
 
     The index is built from the edition's last export, or from a corpus, and updated at each start.
     Pages that any assignment of the edition bans are served to nobody. Each request needs the token
-    of a job, which `evergreen ask` gives to its agents; what it asks for is kept. Without --edition
-    nothing is banned and there are no tokens, so --open is needed.
+    of a job, which `evergreen ask` gives to its agents; what it asks for is kept. With a corpus
+    alone nothing is banned and there are no tokens, so --open is needed.
     """
     if context.invoked_subcommand:
         return
@@ -118,6 +120,8 @@ def sandbox(
     from tasks.sandbox.tokens import find_token_key
     from tasks.serving.gate import is_loopback, serving_names
 
+    if edition is None and corpus is None and exports is None:
+        edition = choose_edition(warehouse)
     _check_given(edition, corpus, needs_token=not open_to_all and not build_only)
     settings = _load_settings(ranking, per_minute)
     snapshot = _find_snapshot(exports, warehouse, edition) if edition else None

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import typer
 
-from flows.cli.options import WarehouseOption
+from flows.cli.options import WarehouseOption, make_edition_option
 from flows.display.console import print_result
 from tasks.sandbox.source import sandbox_folder
 from tasks.sandbox.tokens import SandboxToken, find_token_key, issue_token
@@ -15,7 +15,7 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 
 
 def sandbox_token(
-    edition: Annotated[str, typer.Option("--edition", help="The edition that the sandbox serves.")],
+    edition: Annotated[str, make_edition_option("The edition that the sandbox serves.")],
     assignment: Annotated[str, typer.Option("--assignment", help="What the agent works on.")],
     agent: Annotated[str, typer.Option("--agent", help="Who will use it.")],
     hours: Annotated[

@@ -32,7 +32,7 @@ def print_demo(source: Readable, edition: str, protocol: str, judge: str) -> Non
     rows = rows.filter(pl.col("protocol") == protocol, pl.col("judge") == judge)
     board = next(select_boards(rows))
     shown = {name: board.columns[name] for name in board.columns if name not in board.least_needed}
-    n_agents, n_articles = rows["agent"].n_unique(), rows["n_articles"].max()
+    n_agents, n_articles = rows["agent"].n_unique(), max(rows["n_articles"].drop_nulls())
     title = (
         f"{edition}: {format_count(n_agents, 'agent')} wrote {format_count(n_articles, 'article')};"
         " Wiki Fact, judged without a model"

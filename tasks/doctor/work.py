@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
 from tasks.doctor.finding import CheckGroup, Finding
+from tasks.editions.names import list_newest_first
 from tasks.judges.registry import load_judge
 from tasks.models.errors import ModelError
 from tasks.pending.reports import MANUAL_STATES
@@ -36,7 +37,6 @@ BATCHES = """
 SELECT judge, count(*) AS n, sum(n_requests)::BIGINT AS requests, min(created_at) AS oldest
 FROM batch_jobs WHERE state IN ('creating', 'running') GROUP BY judge ORDER BY judge
 """
-EDITIONS = "SELECT edition FROM editions ORDER BY imported_at DESC, edition DESC"
 
 
 def check_jobs(source: Readable, edition: str | None) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def check_next_month(source: Readable) -> Iterator[Finding]:
 
 def check_editions(source: Readable, edition: str | None) -> Iterator[Finding]:
     """Report what is pending and what failed by the default judge, of one edition or the newest."""
-    known = source.frame(EDITIONS)["edition"].to_list()
+    known = list_newest_first(source)
     chosen = [edition] if edition else known[:NEWEST]
     for name in chosen:
         yield _check_edition(source, name)

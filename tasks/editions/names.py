@@ -26,6 +26,12 @@ def list_editions(source: Readable) -> list[str]:
     return source.frame("SELECT edition FROM editions ORDER BY edition")["edition"].to_list()
 
 
+def list_newest_first(source: Readable) -> list[str]:
+    """Return all editions, the one that was frozen or imported last before the others."""
+    found = source.frame("SELECT edition FROM editions ORDER BY imported_at DESC, edition DESC")
+    return found["edition"].to_list()
+
+
 def check_selection(
     warehouse: Warehouse,
     edition: str,

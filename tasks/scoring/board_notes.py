@@ -130,7 +130,7 @@ def describe_ranks(rows: pl.DataFrame, board: Board) -> list[str]:
     ranked = ranked.sort("rank_from", "rank_to", pl.col("value") * -1)
     said, apart = [], []
     for (first, last), group in ranked.group_by("rank_from", "rank_to", maintain_order=True):
-        agents, n_articles = group["agent"].to_list(), group["n_articles"].max()
+        agents, n_articles = group["agent"].to_list(), max(group["n_articles"].to_list())
         over = f"with {format_count(n_articles, 'article')}"
         if first == last:
             apart.append(f"{agents[0]} ({first})")

@@ -134,7 +134,7 @@ def test_an_unknown_edition_protocol_or_judge_stops_before_anything_starts(  # t
 
 
 def test_wrong_usage_is_exit_code_2(evergreen) -> None:  # type: ignore[no-untyped-def]
-    assert evergreen("evaluate").code == 2
+    assert evergreen("explain").code == 2
     assert evergreen("leaderboard", "--edition", "x", "--format", "pdf").code == 2
     assert evergreen("dance").code == 2
 

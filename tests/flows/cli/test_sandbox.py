@@ -37,7 +37,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "give --edition, --corpus, or both"),
+        ((), "there is no warehouse yet"),
+        (("--exports", "nowhere"), "give --edition, --corpus, or both"),
         (("--edition", "e", "--as-of", "soon"), "expected a day as 2025-11-30, not 'soon'"),
         (("--edition", "e", "--without-banned"), "No such option"),
         (("--corpus", "nowhere"), "Give --open to answer everybody"),
