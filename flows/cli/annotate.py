@@ -27,7 +27,7 @@ def make(
     agent: AgentsOption = None,
     size: Annotated[
         int,
-        typer.Option("--items", "--pairs", min=1, help="Statements, or pairs of texts, to draw."),
+        typer.Option("--items", min=1, help="Statements, or pairs of texts, to draw."),
     ] = 20,
     seed: Annotated[
         int,

@@ -33,7 +33,6 @@ def compare_with_people(
         Path | None,
         typer.Option(
             "--labels",
-            metavar="FILE",
             help="Compare with these labels instead of the imported ones: a CSV with the columns "
             f"{', '.join(FILE_COLUMNS)} and, for several people, annotator.",
         ),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 OLD_NAMES: Mapping[str, str] = {
     "agreement": "compare judges",
     "analyse --to": "analyse --output FILE",
+    "annotate make --pairs": "annotate make --items N",
     "ask AGENT": "ask --agent AGENT",
     "backfill AGENT": "backfill --agent AGENT",
     "breakdown": "leaderboard --by theme",

@@ -16,10 +16,14 @@ VALUES: Mapping[str, str] = {
     "--assignment": "ASSIGNMENT",
     "--budget": "USD",
     "--edition": "EDITION",
+    "--documents": "FILE",
+    "--exports": "FOLDER",
     "--extractor": "JUDGE",
     "--general": "FILE",
+    "--host": "ADDRESS",
     "--index": "FOLDER",
     "--judge": "JUDGE",
+    "--labels": "FILE",
     "--metric": "METRIC",
     "--output": "FILE",
     "--protocol": "PROTOCOL",
@@ -29,8 +33,7 @@ VALUES: Mapping[str, str] = {
     "--usd": "USD",
     "--wiki-api": "URL",
 }
-"""What stands in the help for the value of an option that several commands have, or that has a
-unit."""
+"""What stands in the help for the value of an option, unless its declaration says so."""
 
 
 class ReadableCommand(TyperCommand):

@@ -35,7 +35,7 @@ def evergreen(tmp_path: Path):  # type: ignore[no-untyped-def]
 def test_a_sheet_goes_out_and_comes_back(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     made = evergreen(
         "annotate", "make", "--edition", "sample", "--kind", "criteria",
-        "--agent", AGENT, "--pairs", "1", "--seed", "4", "--to", tmp_path / "s",
+        "--agent", AGENT, "--items", "1", "--seed", "4", "--to", tmp_path / "s",
     )  # fmt: skip
     files = sorted((tmp_path / "s").iterdir())
     assert [file.suffix for file in files] == [".csv", ".html"]
