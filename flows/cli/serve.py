@@ -16,6 +16,7 @@ from flows.run import start_server
 from flows.runtime.server import UI_PORT, serve_ui
 from flows.runtime.settings import prefect_home
 from tasks.configuration.refresh import load_refresh
+from tasks.planning.month import list_obstacles
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 
 MAX_CONCURRENT_RUNS = 3
@@ -113,4 +114,6 @@ def _print_served(names: Sequence[str], warehouse: Location, api_url: str) -> No
     schedule = load_refresh().schedule
     if "refresh" in names and schedule:
         print_always(f"refresh starts by schedule: {schedule.cron} ({schedule.timezone}).")
+        for obstacle in list_obstacles(load_refresh()):
+            print_always(f"It will fail at its start: {obstacle}", "yellow")
     print_always("Press Ctrl-C to stop; schedules stay.")

@@ -151,7 +151,7 @@ def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
         )
         if relevance == "required" and is_retired:
             status = "fail"
-        elif relevance != "unused" and status != "fail":
+        elif status != "fail":
             status = "warn"
     text = "; ".join(retiring) if retiring else f"none retires within {SOON.days} days"
     yield CONFIGURATION.finding(status, "models", f"{text}.", RETIRED)

@@ -3,7 +3,7 @@
 Prefect-free, so that commands start fast.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import load_judges
 from tasks.configuration.refresh import Publishing, RefreshSettings
 from tasks.configuration.wikipedia import load_wikipedia
+from tasks.errors import ExpectedError
 from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judges.registry import list_judges, resolve_extractor
 from tasks.judging.preconditions import check_judges
@@ -198,6 +199,23 @@ def check_month(source: Readable, month: Month) -> None:
             check_target(month.site.path)
         except UnwritableSite as error:
             raise UnwritableSite(str(error).replace("--to", "--site")) from None
+
+
+def list_obstacles(settings: RefreshSettings) -> list[str]:
+    """Return what would stop every month by these settings at its start, a sentence each."""
+    judges = list_judges(settings.judge, settings.extractor)
+    checks: tuple[Callable[[], object], ...] = (
+        load_wikipedia().get_operator,
+        lambda: check_agents(settings.agents, settings.budget_usd),
+        lambda: check_judges(judges, settings.budget_usd, batch=settings.batch),
+    )
+    found = []
+    for check in checks:
+        try:
+            check()
+        except ExpectedError as error:
+            found.append(str(error))
+    return found
 
 
 def describe_month_extraction(source: Readable, month: Month) -> str | None:

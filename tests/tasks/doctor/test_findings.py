@@ -264,7 +264,7 @@ class TestModels:
     @pytest.mark.parametrize(
         ("used", "required", "today", "status", "said"),
         [
-            ((), (), date(2026, 11, 22), "ok", "gpt-5 retires on 2026-12-11, in 19 days"),
+            ((), (), date(2026, 11, 22), "warn", "gpt-5 retires on 2026-12-11, in 19 days"),
             (("gpt-5",), (), date(2026, 11, 22), "warn", "gpt-5 retires on 2026-12-11"),
             (("gpt-5",), (), date(2026, 12, 11), "warn", "gpt-5 was retired on 2026-12-11"),
             ((), ("gpt-5",), date(2026, 12, 11), "fail", "gpt-5 was retired"),

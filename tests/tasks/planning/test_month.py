@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.refresh import RefreshSettings
+from tasks.configuration.refresh import RefreshSettings, load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.models.errors import Misconfigured, UnknownPrice
 from tasks.planning.month import (
@@ -16,6 +16,7 @@ from tasks.planning.month import (
     RefreshOptions,
     check_month,
     group_agents,
+    list_obstacles,
     resolve_month,
     sum_spent,
 )
@@ -238,3 +239,19 @@ def test_questions_need_a_judge_that_can_make_them(warehouse: Warehouse) -> None
     asking = SETTINGS.model_copy(update={"protocols": ("wiki_writing", "claim_discovery")})
     with pytest.raises(Misconfigured, match="cannot make questions"):
         check_month(warehouse, resolve_month(warehouse, asking, RefreshOptions(), DECEMBER))
+
+
+def test_what_would_stop_every_month_is_listed_before_one_is_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("EVERGREEN_OPERATOR", "PERPLEXITY_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    free = load_refresh()
+    [operator] = list_obstacles(free)
+    assert "EVERGREEN_OPERATOR" in operator
+    changes: dict[str, Any] = {"agents": ("perplexity_high",), "judge": "gpt-5.5", "budget_usd": 5}
+    keys = " ".join(list_obstacles(free.model_copy(update=changes)))
+    for name in ("PERPLEXITY_API_KEY", "OPENAI_API_KEY", "EVERGREEN_OPERATOR"):
+        assert name in keys
+    monkeypatch.setenv("EVERGREEN_OPERATOR", "me@example.org")
+    assert list_obstacles(free) == []
