@@ -142,7 +142,7 @@ class ApiClient(Generic[AskT]):
     ) -> ModelError:
         if not buying and code in (404, 410):
             return Gone(f"HTTP {code}: {message[:300]}")
-        error = classify_status(code, message, headers, self.agent, CONFIGURED_IN)
+        error = classify_status(code, message, headers, self.agent, CONFIGURED_IN, self.ask.key_env)
         if buying and isinstance(error, TransientError):
             error.maybe_billed = code not in REFUSED_UNBILLED
         return error

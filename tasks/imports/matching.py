@@ -223,8 +223,8 @@ def _reject_rivals(match: FileMatch, rivals: Sequence[FileMatch]) -> FileMatch:
     if not others:
         return match
     # Files of one name in two formats have the same name here.
-    others_said = "another format of it" if others[0].file == match.file else others[0].file
-    problem = f"{match.assignment} is also answered by {others_said}; keep one of them"
+    other = "the same file in another format" if others[0].file == match.file else others[0].file
+    problem = f"{other} is for {match.assignment} as well; remove one of the two files"
     return match.model_copy(update={"assignment": None, "how": None, "problem": problem})
 
 

@@ -59,10 +59,12 @@ def classify_status(
     headers: Mapping[str, str],
     model: str,
     configured_in: str = CONFIGURED_IN,
+    key_env: str | None = None,
 ) -> ModelError:
     """Return the error for an HTTP status that is not a success.
 
     configured_in: the file that names the model, for messages.
+    key_env: the variable that holds the key, if it is known here.
     """
     shown = f"HTTP {code}: {message[:MAX_MESSAGE_CHARS]}"
     if code in RETRYABLE_CODES or code >= 500:
@@ -76,9 +78,9 @@ def classify_status(
     if code < 400:  # neither an error nor an answer
         return TransientError(shown, "garbled", maybe_billed=True, code=code)
     if code in (401, 403):
+        variable = key_env or f"the variable that `key_env` names in {configured_in}"
         return Misconfigured(
-            f"{model}: the key is not accepted ({shown}). Check the variable that "
-            f"`{configured_in}` names for it."
+            f"{model}: the key is not accepted ({shown}). Check the key in {variable}."
         )
     if code == 404:
         return Misconfigured(
@@ -109,9 +111,10 @@ def parse_json(response: httpx.Response, *, billable: bool = True) -> Any:
     Raises:
         TransientError: it is not JSON.
     """
-    kind = response.headers.get("content-type", "nothing")
+    kind = response.headers.get("content-type", "no Content-Type")
     with catch_parse_errors(
-        f"HTTP {response.status_code} with {kind} that is no JSON", billable=billable
+        f"the answer cannot be read as JSON (HTTP {response.status_code}, {kind})",
+        billable=billable,
     ):
         return response.json()
 

@@ -55,6 +55,9 @@ def convert_error(error: Exception, host: str, phase: Phase) -> FetchFailed:
         case aiohttp.ClientResponseError():
             text = printable(strip_received_bytes(error.message))
             words = f"{host}: the answer is no HTTP that can be read ({text})"
+        case aiohttp.InvalidURL():
+            words = f"{host}: the address cannot be requested ({printable(reason)})"
+            return FetchFailed(words, "connecting", host=host)
         case OSError():
             words = f"{host}: the connection was cut ({error.strerror or type(error).__name__})"
         case _:

@@ -72,7 +72,7 @@ def test_two_files_for_one_assignment_are_both_left() -> None:
     first, second, third = match_names(["2010_NFC_Game", "2010 nfc game", "idx-12"], KNOWN)
     assert (first.assignment, second.assignment, third.assignment) == (None, None, "idx-12")
     assert str(first.problem) == (
-        "2010_NFC_Game is also answered by 2010 nfc game; keep one of them"
+        "2010 nfc game is for 2010_NFC_Game as well; remove one of the two files"
     )
 
 
@@ -85,7 +85,7 @@ def test_one_report_in_two_formats_is_left() -> None:
 def test_a_guess_gives_way_to_a_certain_match() -> None:
     certain, guess = match_names(["2010_NFC_Game", "2"], KNOWN)
     assert (certain.assignment, guess.assignment) == ("2010_NFC_Game", None)
-    assert "also answered by 2010_NFC_Game" in str(guess.problem)
+    assert "2010_NFC_Game is for 2010_NFC_Game as well" in str(guess.problem)
 
 
 def test_assignments_of_one_name_are_told_apart_by_nobody() -> None:
