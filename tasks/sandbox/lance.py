@@ -49,7 +49,7 @@ async def connect(folder: Path) -> Any:
         import lancedb
     except ImportError:
         raise ConfigurationError(
-            "The sandbox needs an extra: .venv/bin/pip install -e '.[sandbox]'."
+            "The sandbox needs the extra: pip install 'evergreen-bench[sandbox]'."
         ) from None
     return await lancedb.connect_async(folder)
 
