@@ -10,7 +10,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long test-lake prose lint stamps everything audit sbom rigs rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
+.PHONY: help demo test test-long test-lake prose docs lint stamps everything audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -30,10 +30,13 @@ test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLake
 	  tests/tasks/test_leaderboard.py tests/tasks/costs/test_ledger.py tests/tasks/warehouse/test_described_views.py \
 	  tests/tasks/analysis/test_explanation.py tests/tasks/costs/test_runs.py $(PYTEST)
 
-prose: $(VENV)/dev ## Test what people read: links, the README's and the documentation's examples
-	$(BIN)/python -m pytest -m prose -n 2 --dist loadfile tests/test_links.py tests/test_catalogue.py tests/test_protocols_page.py tests/test_security_page.py \
-	  tests/flows/test_readme_examples.py tests/flows/test_operators_page.py \
-	  tests/flows/cli/test_options.py tests/long/flows/cli/test_sandbox.py tests/long/flows/test_library.py $(PYTEST)
+prose: $(VENV)/dev ## Test what people read: links, examples, tutorials, the documentation's site
+	$(BIN)/python -m pytest -m prose -n 2 --dist loadfile tests/test_links.py tests/test_catalogue.py tests/test_protocols_page.py \
+	  tests/test_security_page.py tests/test_documentation_site.py tests/flows/test_documented_code.py tests/flows/test_operators_page.py \
+	  tests/long/flows/test_documented_sessions.py tests/long/flows/test_library.py tests/long/flows/cli/test_sandbox.py $(PYTEST)
+
+docs: $(VENV)/dev ## Build the documentation's site, strictly
+	@$(BIN)/python -m tests.docs.site
 
 lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/python -m pip check --disable-pip-version-check
@@ -56,6 +59,14 @@ rigs: ## Install the Debian packages that some tests need (as root)
 	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core pandoc \
 	  bubblewrap minisign postgresql mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml \
 	  php-intl php-apcu php-curl
+
+# Its own process tree, in which nothing is left when it ends.
+rig-image: $(VENV)/dev ## Build the image without a registry or an engine, and run what docker-compose.yml starts (as root)
+	unshare --pid --fork --kill-child --mount-proc $(BIN)/python -m tests.rigs.image
+
+rigs-image: ## Install the Debian packages that rig-image needs (as root)
+	apt-get update -q
+	apt-get install -y -q --no-install-recommends debootstrap buildah iproute2 postgresql
 
 rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the published one
 	$(BIN)/python -m tests.rigs.markdown_quality

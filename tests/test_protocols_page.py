@@ -7,7 +7,7 @@ import pytest
 from tasks.configuration.models import MetricEntry, load_protocol
 from tasks.protocols.registry import PROTOCOLS
 from tasks.scoring.board_notes import describe_missing
-from tests.protocols_page import WRITE, render_page
+from tests.docs.protocols_page import WRITE, render_page
 
 pytestmark = pytest.mark.prose
 

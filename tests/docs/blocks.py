@@ -7,7 +7,7 @@ The words after a fence's three backticks are the language and a mark:
 - `python` and `sql` are run, `json` is read, `yaml FILE` is loaded as that file of `configs/`.
 - `text message` is a message of the code.
 - What is marked `sandbox` is asked of a running sandbox (tests/long/flows/cli/test_sandbox.py).
-- What is marked `library` is a program with a package of its own (tests/long/flows/test_library.py).
+- What is marked `library` is run by tests/long/flows/test_library.py, with a package of its own.
 - Any other block is marked `no-run`.
 
 Whatever the mark, `evergreen` commands in a block or in the text must be ones that can be given.

@@ -1,17 +1,12 @@
-"""What the commands' options say of themselves, and what the README says of them."""
+"""What the commands' options say of themselves."""
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
 
 from flows.cli.lazy_commands import LazyCommand
 from flows.cli.main import app
-
-README = Path(__file__).resolve().parents[3] / "README.md"
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -36,14 +31,3 @@ def test_every_format_option_says_what_it_is_for() -> None:
         if "--format" in option.opts and not option.help
     ]
     assert bare == []
-
-
-@pytest.mark.prose
-def test_the_readme_names_the_commands_that_take_no_warehouse() -> None:
-    [sentence] = re.findall(r"All but (.*) take `--warehouse PATH`", README.read_text("utf-8"))
-    without = {
-        name
-        for name, command in commands()
-        if not any("--warehouse" in option.opts for option in command.params)
-    }
-    assert set(re.findall(r"`([^`]+)`", sentence)) == without

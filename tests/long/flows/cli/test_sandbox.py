@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from textwrap import dedent
 from typing import IO
 
 import pytest
@@ -24,6 +23,7 @@ from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
 from tasks.jobs.searches import grant_access
 from tests import patient
+from tests.docs.blocks import SANDBOX, list_blocks
 from tests.flows.cli.test_sandbox import ROOT, invoked, sample, warehouse
 from tests.tasks.agents.programs import run_program
 from tests.tasks.sandbox.archives import COPY, MOVED, PAGES, TOWERS, WIKI
@@ -213,11 +213,11 @@ def test_the_baseline_writes_from_the_sandbox_and_cites_nothing_that_is_not_ther
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 @pytest.mark.prose
 def test_every_example_in_its_documentation_works(sample: Path) -> None:
-    written = (ROOT / "docs" / "how-to" / "sandbox.md").read_text("utf-8")
-    commands = re.findall(r"^    (curl .+)$", written, re.MULTILINE)
+    shown = [block for block in list_blocks() if block.mark == SANDBOX]
+    commands = [line for block in shown if block.language == "sh"
+                for line in block.text.splitlines()]  # fmt: skip
+    [program] = [block.text for block in shown if block.language == "python"]
     assert len(commands) >= 6
-    [program] = re.findall(r"^    import asyncio\n.+?^    asyncio.run\(main\(\)\)$", written,
-                           re.MULTILINE | re.DOTALL)  # fmt: skip
     with running(sample, "--edition", "sample") as (address, _):
         for command in commands:
             own = shlex.split(command.replace("http://127.0.0.1:8100", address))
@@ -225,6 +225,6 @@ def test_every_example_in_its_documentation_works(sample: Path) -> None:
             answer = json.loads(done.stdout)
             assert "error" not in answer, command
             assert answer.get("results", True), command
-        own = [sys.executable, "-c", dedent(program.replace("http://127.0.0.1:8100", address))]
+        own = [sys.executable, "-c", program.replace("http://127.0.0.1:8100", address)]
         done = subprocess.run(own, capture_output=True, check=True)
         assert b"eddystone-towers" in done.stdout

@@ -1,6 +1,6 @@
 """docs/reference/protocols.md, made from the protocols' files.
 
-`python -m tests.protocols_page > docs/reference/protocols.md` writes it anew.
+`python -m tests.docs.protocols_page > docs/reference/protocols.md` writes it anew.
 """
 
 from collections.abc import Iterator
@@ -9,11 +9,12 @@ from tasks.configuration.models import MetricEntry, ProtocolEntry, load_protocol
 from tasks.protocols.registry import PROTOCOLS
 from tasks.scoring.board_notes import describe_missing
 
-WRITE = "python -m tests.protocols_page > docs/reference/protocols.md"
+WRITE = "python -m tests.docs.protocols_page > docs/reference/protocols.md"
 INTRODUCTION = """# Protocols: what each figure is, and where it differs from its paper
 
-This page is made from [configs/protocols](../../configs/protocols) by `{write}`; a test compares the
-two. `evergreen protocols NAME` prints the same.
+This page is made from [configs/protocols](../../configs/protocols) by
+`{write}`;
+a test compares the two. `evergreen protocols NAME` prints the same.
 
 - **Equation** is the paper's, or the published code's where it says so, in plain notation. A figure
   of an agent is the mean over its reports (macro), all items of its reports together (micro), or
