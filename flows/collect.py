@@ -19,6 +19,7 @@ from flows.runtime.progress import stage_progress
 from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import run_task_for_error, run_task_for_result
 from flows.runtime.warehouse import hold_warehouse
+from tasks.base import format_count
 from tasks.candidates import (
     close_edition,
     date_candidates,
@@ -140,7 +141,9 @@ async def _close_if_complete(
         sha = await run_task_for_result(close_edition, store, edition)
         n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])
         fewer = "" if n == collection.n_articles else f" of {collection.n_articles} wanted"
-        outcome = Completed(message=f"{edition} is frozen: {n} articles{fewer}, manifest {sha}.")
+        outcome = Completed(
+            message=f"{edition} is frozen: {format_count(n, 'article')}{fewer}, manifest {sha}."
+        )
     await add_table_artifact(
         "candidates",
         store.frame(DECISIONS, [edition]).to_dicts(),

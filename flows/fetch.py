@@ -23,6 +23,7 @@ from flows.runtime.task_runs import format_error, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse
 from flows.stages import extract_pending
 from tasks.archive.fetch import reopen_pages
+from tasks.base import format_count
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.pages import fetch_pages, read_pages
@@ -120,11 +121,13 @@ async def read(edition: str, warehouse: str = "data/warehouse.duckdb") -> State[
         n = len(find_unread_pages(store, edition, again=True))
         failures = await _read_pages(store, edition, again=True)
         export_edition(store, edition)
-        await add_text_artifact("pages", f"{n:,} pages to read again.", f"{edition}: pages.")
+        await add_text_artifact(
+            "pages", f"{format_count(n, 'page')} to read again.", f"{edition}: pages."
+        )
         await add_failures_artifact(failures)
     if failures:
         return Completed(name="Partial", message=format_failures(failures))
-    return Completed(message=f"{edition}: {n:,} pages were read again.")
+    return Completed(message=f"{edition}: pages that were read again: {n:,}.")
 
 
 async def _fetch_pending_pages(

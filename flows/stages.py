@@ -18,6 +18,7 @@ from flows.display.console import print_message
 from flows.runtime.fan_out import Failure, Later, run_items
 from flows.runtime.server import is_local
 from flows.runtime.task_runs import run_task_for_error, run_task_for_result
+from tasks.base import format_count
 from tasks.claims import extract_statements
 from tasks.costs.budget import get_budget
 from tasks.diagnostics import diagnose_agent
@@ -199,7 +200,7 @@ def list_open_items(run: Evaluation, cells: Sequence[CellPlan]) -> list[Failure]
         [[plan.cell_id for plan in cells], [str(status) for status in OPEN_STATUSES]],
     )
     return [
-        Failure("verdicts", f"{n} items of {protocol} are {status}", f"e.g. {reason}")
+        Failure("verdicts", f"{format_count(n, 'item')} of {protocol}: {status}", f"e.g. {reason}")
         for protocol, status, n, reason in frame.iter_rows()
     ]
 

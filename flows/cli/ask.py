@@ -5,7 +5,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.hints import print_next_step, print_unchosen
+from flows.cli.hints import describe_next_step, print_unchosen, warn_about_outdated_site
 from flows.cli.options import (
     AskedAgentsOption,
     AssignmentsOption,
@@ -82,8 +82,8 @@ def ask(
             },
             ask_outcome(store, edition, agents, assignment or ()),
         )
-        print_outcome(complete, outcome, form)
-        print_next_step(store, edition)
+        next_step = describe_next_step(store, edition)
+    print_outcome(complete, outcome, form, next_step=next_step)
 
 
 def backfill(
@@ -143,8 +143,8 @@ def backfill(
         for name in names:
             if form is not Format.JSON:
                 print_leaderboard(store, name, form)
-            if not protocol:
-                print_unchosen(store, name, judge_name, choose_protocols(store, name))
-    print_outcome(
-        complete, outcome, form, leaderboard=pl.concat(boards) if boards else pl.DataFrame()
-    )
+            judged_by = choose_protocols(store, name, protocol or ())
+            print_unchosen(store, name, judge_name, judged_by, agents)
+            warn_about_outdated_site(store, name)
+    board = pl.concat(boards) if boards else pl.DataFrame()
+    print_outcome(complete, outcome, form, {"leaderboard": board})

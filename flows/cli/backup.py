@@ -21,6 +21,7 @@ from tasks.backup.creation import MadeBackup, create_backup
 from tasks.backup.manifest import BackupManifest, OnProgress, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
 from tasks.backup.signature import check_signature, describe_unchecked_signature
+from tasks.base import format_count
 from tasks.secrecy.guard import KeyGuard
 from tasks.signing.keys import find_signer
 from tasks.signing.signatures import describe_signature, load_public_key
@@ -153,8 +154,9 @@ def _show_progress() -> Iterator[OnProgress]:
 def _summarize_manifest(manifest: BackupManifest) -> str:
     pages, files = (manifest.stores[store].count for store in ("pages", "files"))
     return (
-        f"{manifest.rows:,} rows in {len(manifest.tables)} tables (schema "
-        f"{manifest.schema_version}), {pages:,} pages, {files:,} files, "
+        f"{format_count(manifest.rows, 'row')} in {len(manifest.tables)} tables (schema "
+        f"{manifest.schema_version}), {format_count(pages, 'page')}, "
+        f"{format_count(files, 'file')}, "
         f"{manifest.bytes / 1e6:,.1f} MB; of {manifest.warehouse}, "
         f"{manifest.created_at:%Y-%m-%d %H:%M:%S} UTC"
     )

@@ -22,6 +22,7 @@ from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.run import run_flow
+from tasks.base import format_count
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.rigorous_drafts import read_draft
 from tasks.imports.drafts import import_draft
@@ -71,7 +72,7 @@ def draft_rubrics(
         f"  evergreen draft import FILE --edition {edition} --general ENTRIES\n"
         "(ENTRIES: the published file with the general rubrics, if not imported before.)"
     )
-    print_outcome(complete, outcome, form, drafts=drafts)
+    print_outcome(complete, outcome, form, {"drafts": drafts})
 
 
 def import_reviewed(
@@ -116,7 +117,7 @@ def import_reviewed(
                 else ""
             )
             print_message(
-                f"{found.assignment}: {found.rubrics} rubrics, {by}"
+                f"{found.assignment}: {format_count(found.rubrics, 'rubric')}, {by}"
                 f"{'' if found.changed else ' (unchanged)'}{easy}."
             )
     if refused:

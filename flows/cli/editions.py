@@ -185,7 +185,7 @@ def assign(
     print_message(
         f"See them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" --format json",
     )
-    print_outcome(complete, outcome, form, **({"questions": became} if asks_questions else {}))
+    print_outcome(complete, outcome, form, {"questions": became} if asks_questions else {})
 
 
 def _reject_question_options(options: dict[str, object]) -> None:

@@ -6,7 +6,13 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from flows.cli.hints import print_unchosen, warn_about_idle_protocols, warn_about_pending_pages
+from flows.cli.hints import (
+    describe_next_step,
+    print_unchosen,
+    warn_about_idle_protocols,
+    warn_about_outdated_site,
+    warn_about_pending_pages,
+)
 from flows.cli.options import (
     AgentsOption,
     BudgetOption,
@@ -22,6 +28,7 @@ from flows.cli.permission import ask_permission
 from flows.cli.protocol_option import ProtocolsOption
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
+from flows.display.demo import print_demo
 from flows.display.formats import Format
 from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
 from flows.run import run_flow
@@ -47,23 +54,13 @@ def demo(warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
         protocols = (*default_protocols("wlc"), "reader")
         chosen = {"edition": "sample", "protocols": [*protocols], "warehouse": store.url}
         complete, outcome = run_flow("bring_in", chosen, _find_demo_outcome(store, protocols))
-        print_leaderboard(store, "sample", Format.TABLE)
-    _print_locations(warehouse, "sample")
-    print_outcome(complete, outcome)
-    print_message(
-        "Next:\n"
-        "  evergreen ui                            this run, its tasks and tables in the browser\n"
-        '  evergreen sql "SELECT fact, label, score, evidence FROM fact_verdicts LIMIT 5"\n'
-        "  evergreen publish --edition sample --to site\n"
-        "                                          all of it as pages: open site/index.html\n"
-        "  evergreen explain sample_blogger/Eddystone_Lighthouse\n"
-        "                                          one report, claim by claim, with its evidence\n"
-        "  evergreen compare protocols --edition sample\n"
-        "                                          do the protocols agree?\n"
-        "  evergreen assign --edition sample; evergreen backfill --agent lexical_baseline\n"
-        "                                          a free agent joins the board\n"
-        "  evergreen collect --edition NAME        a fresh edition from Wikipedia\n"
-        "  evergreen import wlc PATH               a published edition, or your own in its layout",
+        print_demo(store, "sample", "wiki_fact", load_judges().default)
+    print_outcome(
+        complete,
+        outcome,
+        next_step="Next:\n"
+        "  evergreen publish --to site     all of it as pages: open site/index.html\n"
+        "  evergreen init my-benchmark     a project with agents and judges of your own",
     )
 
 
@@ -138,9 +135,12 @@ def evaluate(
         warn_about_pending_pages(store, edition, protocols)
         if not protocol:
             print_unchosen(store, edition, judge_name, protocols)
+        warn_about_outdated_site(store, edition)
+        next_step = describe_next_step(store, edition, judge_name)
     of_judge = board.filter(pl.col("protocol").is_in(protocols) & (pl.col("judge") == judge_name))
     _print_locations(warehouse, edition)
-    print_outcome(complete, outcome, form, leaderboard=of_judge.select(ENTRY_COLUMNS))
+    answers = {"leaderboard": of_judge.select(ENTRY_COLUMNS)}
+    print_outcome(complete, outcome, form, answers, next_step)
 
 
 def _print_estimate(run: Evaluation, form: Format) -> None:

@@ -1,14 +1,23 @@
 """Hints of commands about an edition: the next step, idle protocols, pending pages."""
 
 from collections.abc import Sequence
+from shlex import quote
 
 from flows.display.console import print_message
 from tasks.base import format_count
 from tasks.judges.registry import load_judge
 from tasks.judging.cells import plan_cells
-from tasks.judging.protocols import choose_protocols, explain_idle, need_pages
+from tasks.judging.protocols import explain_idle, need_pages
 from tasks.pending.evaluation import find_pending_cells
 from tasks.pending.status import count_scored
+from tasks.planning.next_step import (
+    choose_judge,
+    command_to_publish,
+    count_progress,
+    find_next_step,
+    find_outdated_site,
+    was_published,
+)
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
@@ -16,27 +25,46 @@ PAGE_COUNTS = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
 """The pages that an edition's reports cite, by status."""
 
 
-def print_next_step(source: Readable, edition: str) -> None:
-    """Print the next command after reports have arrived."""
-    if need_pages(choose_protocols(source, edition)):
-        print_message(f"Next: evergreen fetch --edition {edition}, then `evaluate`")
-    else:
-        print_message(f"Next: evergreen evaluate --edition {edition}")
+def describe_next_step(source: Readable, edition: str, judge: str | None = None) -> str:
+    """Describe the next command for an edition. judge: the one that has judged most if None."""
+    by = judge or choose_judge(source, edition)
+    return f"Next: {find_next_step(source, edition, by, count_progress(source, edition, by))}"
+
+
+def warn_about_outdated_site(source: Readable, edition: str) -> None:
+    """Print a warning if a site of the edition shows older figures than the warehouse has."""
+    if was_published(source, edition) and (site := find_outdated_site(source, edition)):
+        print_message(
+            f"The site in {site[0]} shows older figures: "
+            f"{command_to_publish(source, edition, *site)}",
+            style="yellow",
+        )
 
 
 def print_unchosen(
-    source: Readable, edition: str, judge_name: str, protocols: Sequence[str]
+    source: Readable,
+    edition: str,
+    judge_name: str,
+    protocols: Sequence[str],
+    agents: Sequence[str] = (),
 ) -> None:
     """Print which cells are pending, as `status` counts them, of protocols that have judged the
-    edition before but are not among these."""
+    edition before but are not among these.
+
+    agents: only their cells; all if empty.
+    """
     judge = load_judge(judge_name)
     others = set(count_scored(source, edition, judge)) - {*protocols}
     for name, protocol in available_protocols(sorted(others)).items():
-        plans = plan_cells(source, edition, protocol, judge)
-        if left := len(find_pending_cells(plans)):
+        plans = find_pending_cells(plan_cells(source, edition, protocol, judge))
+        of = [plan for plan in plans if not agents or plan.agent in agents]
+        if of:
+            whose = f" of {', '.join(sorted({plan.agent for plan in of}))}" if agents else ""
+            named = "".join(f" --agent {quote(agent)}" for agent in agents)
             print_message(
-                f"{name} has {format_count(left, 'pending cell')}, and judges {edition} only when "
-                f"it is named: evergreen evaluate --edition {edition} --protocol {name}"
+                f"{name} has {format_count(len(of), 'pending cell')}{whose}, and judges {edition} "
+                f"only when it is named: evergreen evaluate --edition {edition}{named} --protocol "
+                f"{name}"
             )
 
 

@@ -9,6 +9,7 @@ import typer
 
 from flows.cli.options import WarehouseOption
 from flows.display.console import print_message
+from tasks.base import format_count
 from tasks.benchmarks import deepresearch_bench, drb2, drgym, livedrbench, rigorous
 from tasks.benchmarks.research import PublishedQuery, PublishedSet
 from tasks.configuration.models import load_protocol
@@ -77,8 +78,8 @@ def import_drb2(
     summary = _import(warehouse, drb2.SET, tasks, name)
     languages = sorted({str(task.settings.language) for task in tasks})
     print_message(
-        f"{name}: {summary.queries} tasks ({summary.new} new) in {', '.join(languages)}, with "
-        f"{summary.items:,} rubric items."
+        f"{name}: {format_count(summary.queries, 'task')} ({summary.new} new) in "
+        f"{', '.join(languages)}, with {format_count(summary.items, 'rubric item')}."
     )
     _print_next_step(name, "idx-12.md, .docx, .pdf, …")
 
@@ -102,7 +103,7 @@ def import_rigorous(
     themes = sorted({str(query.settings.theme) for query in queries})
     common = sum(item.dimension == rigorous.GENERAL for item in queries[0].items)
     print_message(
-        f"{name}: {summary.queries} queries ({summary.new} new) with "
+        f"{name}: {format_count(summary.queries, 'query', 'queries')} ({summary.new} new) with "
         f"{summary.items - common * summary.queries:,} rubrics of their own and {common} general "
         f"ones, in {len(themes)} domains: {', '.join(themes)}."
     )
@@ -122,8 +123,9 @@ def import_drb(
     tasks = deepresearch_bench.read_deepresearch_bench(path)
     summary = _import(warehouse, deepresearch_bench.SET, tasks, name)
     print_message(
-        f"{name}: {summary.queries} tasks ({summary.new} new), {summary.items:,} criteria, "
-        f"{sum(task.reference is not None for task in tasks)} references."
+        f"{name}: {format_count(summary.queries, 'task')} ({summary.new} new), "
+        f"{summary.items:,} criteria, "
+        f"{format_count(sum(task.reference is not None for task in tasks), 'reference')}."
     )
     _print_without("a reference: RACE cannot score them", [t.key for t in tasks if not t.reference])
     _print_without("criteria: RACE takes general ones", [t.key for t in tasks if not t.items])
@@ -143,8 +145,9 @@ def import_livedrbench(
     summary = _import(warehouse, livedrbench.SET, questions, name)
     categories = {question.truth.category for question in questions if question.truth}
     print_message(
-        f"{name}: {summary.queries} questions in {len(categories)} categories, "
-        f"{summary.claims:,} true claims."
+        f"{name}: {format_count(summary.queries, 'question')} in "
+        f"{format_count(len(categories), 'category', 'categories')}, "
+        f"{format_count(summary.claims, 'true claim')}."
     )
     print_message(f"Next: evergreen import reports PATH --agent AGENT --edition {name}")
 
@@ -157,7 +160,7 @@ def _import(
 
 
 def _format_counts(summary: QueriesSummary, known: int) -> str:
-    queries = f"{summary.queries:,} queries"
+    queries = format_count(summary.queries, "query", "queries")
     if known > summary.queries:
         queries = f"{summary.queries:,} of {known:,} queries, those with the most clicked documents"
     if not summary.points and summary.documents:

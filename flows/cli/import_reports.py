@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from flows.cli.hints import print_next_step
+from flows.cli.hints import describe_next_step
 from flows.cli.options import WarehouseOption, make_edition_option
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDERR, print_message, transient_progress
@@ -73,7 +73,7 @@ def import_report_files(
             summary = import_reports(store, matched, yes, replace, on_progress)
         _print_summary(summary, matched, yes)
         if summary.count("new", "changed", "unchanged"):
-            print_next_step(store, summary.edition)
+            print_message(describe_next_step(store, summary.edition))
     if not summary.complete:
         raise typer.Exit(1)
 
@@ -83,7 +83,7 @@ def _print_answers(summary: AnswersSummary, edition: str, agent: str) -> None:
     print_message(f"{edition}: {answers} of {agent} ({summary.new} new or changed).")
     if summary.unknown:
         shown = ", ".join(summary.unknown[:5])
-        print_message(f"{len(summary.unknown)} keys match no question of {edition}: {shown}")
+        print_message(f"Keys that match no question of {edition}: {len(summary.unknown)} ({shown})")
     if summary.unanswered:
         questions = format_count(summary.unanswered, "question")
         print_message(
@@ -122,7 +122,7 @@ def _print_summary(summary: ReportsSummary, matched: MatchedFiles, yes: bool) ->
             print_message(f"{outcome.path}: {'; '.join(outcome.remarks)}", "yellow")
     agents = sorted({o.agent for o in summary.outcomes})
     print_message(
-        f"{summary.edition}: {len(summary.outcomes)} files of {', '.join(agents)}: "
+        f"{summary.edition}: {format_count(len(summary.outcomes), 'file')} of {', '.join(agents)}: "
         f"{summary.count('new')} new, {summary.count('changed')} changed, "
         f"{summary.count('unchanged')} unchanged, {summary.count('unreadable')} not read, "
         f"{summary.count('left out')} left out."

@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
+from flows.cli.hints import describe_next_step
 from flows.cli.options import AgentsOption, WarehouseOption
 from flows.display.console import print_message, transient_progress
+from tasks.base import format_count
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import open_warehouse
@@ -35,17 +37,20 @@ def import_wlc(
             "AND severity = 'unreadable' ORDER BY path",
             [name],
         )
+        next_step = describe_next_step(store, name)
     print_message(
-        f"{name}: {summary.articles} articles, {summary.facts:,} facts, {summary.agents} agents, "
-        f"{summary.reports} reports ({summary.new_reports} new or changed), "
-        f"{summary.claims:,} published claims, {summary.pages:,} pages.",
+        f"{name}: {format_count(summary.articles, 'article')}, "
+        f"{format_count(summary.facts, 'fact')}, {format_count(summary.agents, 'agent')}, "
+        f"{format_count(summary.reports, 'report')} ({summary.new_reports} new or changed), "
+        f"{format_count(summary.claims, 'published claim')}, "
+        f"{format_count(summary.pages, 'page')}.",
     )
     for row in issues.iter_rows(named=True):
         print_message(f"not read: {row['path']}: {row['message']}", style="red")
     if summary.remarks:
         print_message(
-            f'{summary.remarks} remarks: evergreen sql "SELECT kind, path, message FROM '
-            f"import_issues WHERE edition = '{name}'\"",
+            f'{format_count(summary.remarks, "remark")}: evergreen sql "SELECT kind, path, '
+            f"message FROM import_issues WHERE edition = '{name}'\"",
             style="dim",
         )
-    print_message(f"Next: evergreen evaluate --edition {name}")
+    print_message(next_step)

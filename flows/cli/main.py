@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from traceback import format_exc
 from typing import Annotated, Any, NoReturn
 
@@ -16,9 +17,10 @@ from flows.cli.log_level import LOG_LEVEL_HELP, LOG_LEVEL_VARIABLE, LogLevel, se
 from flows.cli.options import WAREHOUSE_OPTION
 from flows.cli.usage import ReadableGroup
 from flows.runtime.settings import prefect_environment, prefect_home
+from tasks.configuration.folders import OWN_FOLDER
 from tasks.errors import ExpectedError
 from tasks.foreign_text import make_visible
-from tasks.warehouse.location import Location
+from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location, parse_location
 
 OUTPUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of a full or broken disk, which no command can know in advance."""
@@ -53,7 +55,7 @@ def _visible_usage_errors() -> Iterator[None]:
 
 app = typer.Typer(
     cls=EvergreenGroup,
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     help="A live benchmark for deep-research agents: collect or import an edition, assign, "
     "evaluate, publish, read the leaderboard.",
@@ -73,6 +75,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     warehouse: Annotated[Location | None, WAREHOUSE_OPTION] = None,
     quiet: Annotated[
         bool,
@@ -102,6 +105,23 @@ def options(
         set_log_level(log_level)
     if warehouse:  # given before the command's name; the command reads it from the environment
         os.environ["EVERGREEN_WAREHOUSE"] = str(warehouse)
+    if context.invoked_subcommand is None:
+        _print_start(context, warehouse or parse_location(DEFAULT_LOCATION))
+
+
+def _print_start(context: typer.Context, where: Location) -> None:
+    """Print where one stands in a project, else the help."""
+    if not isinstance(where, DuckDBFile) or where.path.exists():
+        from flows.cli.overview import print_overview  # slow: opens DuckDB
+
+        print_overview(where)
+    elif Path(OWN_FOLDER).is_dir():
+        typer.echo(
+            f"Warehouse  {where}: none yet\n"
+            "Next       evergreen demo, or evergreen collect; evergreen --help lists all commands"
+        )
+    else:
+        typer.echo(context.get_help())
 
 
 INTERRUPTED = "Query interrupted"

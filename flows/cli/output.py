@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import polars as pl
@@ -15,7 +16,11 @@ from flows.display.frame import print_csv
 
 
 def print_outcome(
-    complete: bool, outcome: str, form: Format = Format.TABLE, **answers: pl.DataFrame
+    complete: bool,
+    outcome: str,
+    form: Format = Format.TABLE,
+    answers: Mapping[str, pl.DataFrame] = MappingProxyType({}),
+    next_step: str = "",
 ) -> None:
     """Print how the run ended; exit with 1 unless everything was done.
 
@@ -23,6 +28,7 @@ def print_outcome(
         outcome: a message about how the run ended, also part of the JSON.
         form: JSON prints one object: `complete`, `outcome`, and each of the answers as a list of
             records. In other formats the caller has printed the answers.
+        next_step: a message about what comes next.
 
     Raises:
         typer.Exit: not everything was done.
@@ -32,6 +38,8 @@ def print_outcome(
         listed = {name: frame.to_dicts() for name, frame in answers.items()}
         print(format_json(record | listed))
     print_message(outcome)
+    if next_step:
+        print_message(next_step)
     if not complete:
         raise typer.Exit(1)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.cli.hints import PAGE_COUNTS
+from flows.cli.hints import PAGE_COUNTS, describe_next_step
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome, refuse_unwritable
 from flows.cli.permission import ask_permission
@@ -108,8 +108,8 @@ def fetch(
         if form is not Format.JSON:
             print_frame(counted, form)
         _print_failed_pages(source, edition, again=again)
-    print_outcome(complete, outcome, form, pages=counted)
-    print_message(f"Next: evergreen evaluate --edition {edition}")
+        next_step = describe_next_step(source, edition)
+    print_outcome(complete, outcome, form, {"pages": counted}, next_step)
 
 
 def counts(

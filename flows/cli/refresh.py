@@ -110,7 +110,8 @@ def refresh(
         board = load_leaderboard(source, month.edition)
         if form != "json":
             print_leaderboard(source, month.edition, Format.TABLE)
-    print_outcome(complete, outcome, Format(form), leaderboard=board.select(ENTRY_COLUMNS))
+    answers = {"leaderboard": board.select(ENTRY_COLUMNS)}
+    print_outcome(complete, outcome, Format(form), answers)
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def rejudge(
         _print_comparison(edition, found)
         if changes and to:
             _print_changes(changes, to)
-    print_outcome(complete, outcome, Format(form), **_collect_answers(found, changes))
+    print_outcome(complete, outcome, Format(form), _collect_answers(found, changes))
 
 
 def _find_reports(
@@ -175,7 +175,7 @@ def _print_comparison(edition: str, found: JudgeComparison) -> None:
         _print_table(f"Verdicts of {after} that differ from {before}", shown)
         more = n_changed - MAX_VERDICTS
         rest = f" and {more:,} more: --format json lists all" if more > 0 else ""
-        print_message(f"{n_changed:,} verdicts differ{rest}.\n", "dim")
+        print_message(f"Verdicts that differ: {n_changed:,}{rest}.\n", "dim")
     _print_table(
         f"{edition}: the figures of both", figure_rows(select_leading_figures(found), before, after)
     )
@@ -209,7 +209,7 @@ def _print_changes(changes: SiteChanges, folder: Path) -> None:
     if files:
         _print_table(f"{folder}: differences of both sites", files[:MAX_FILES])
     more = f"; all are in {folder / 'changes.json'}" if len(files) > MAX_FILES else ""
-    print_message(f"{len(files):,} of {changes.n_files:,} files differ{more}.\n", "dim")
+    print_message(f"Files that differ: {len(files):,} of {changes.n_files:,}{more}.\n", "dim")
 
 
 def _print_table(title: str, rows: Sequence[dict[str, Any]]) -> None:

@@ -8,6 +8,7 @@ import polars as pl
 from flows.display.console import print_message, print_result
 from flows.display.leaderboard import load_leaderboard, print_board
 from tasks.base import format_count
+from tasks.configuration.models import get_judge_title
 from tasks.scoring.board_notes import describe_ranks
 from tasks.scoring.boards import select_boards
 from tasks.warehouse.store import Readable
@@ -35,7 +36,7 @@ def print_demo(source: Readable, edition: str, protocol: str, judge: str) -> Non
     n_agents, n_articles = rows["agent"].n_unique(), max(rows["n_articles"].drop_nulls())
     title = (
         f"{edition}: {format_count(n_agents, 'agent')} wrote {format_count(n_articles, 'article')};"
-        " Wiki Fact, judged without a model"
+        f" Wiki Fact, {get_judge_title(judge)}"
     )
     print_board(title, rows, replace(board, columns=shown))
     print_result(NOTE, style="dim")

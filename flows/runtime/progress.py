@@ -113,7 +113,7 @@ async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StagePr
     )
     if not STDERR.is_terminal:  # a log gets a line per stage instead of bars
         print_message(described)
-    with Progress(*columns, console=STDERR) as bars:
+    with Progress(*columns, console=STDERR, disable=not STDERR.is_terminal) as bars:
         progress = StageProgress(bars, name, total, artifact)
         try:
             yield progress

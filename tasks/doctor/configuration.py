@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tasks.base import format_count
 from tasks.configuration.agents import load_agents
 from tasks.configuration.criteria import OWN_CRITERIA, load_criteria
 from tasks.configuration.drafting import load_drafting
@@ -86,7 +87,9 @@ def check_configuration(configs: ConfigSource = CONFIGS) -> Iterator[Finding]:
         yield CONFIGURATION.fail("files", message)
     if not errors:
         folders = ", ".join(map(str, list_folders(configs)))
-        yield CONFIGURATION.ok("files", f"{len(files)} files in {folders} can be read.")
+        yield CONFIGURATION.ok(
+            "files", f"{format_count(len(files), 'file')} in {folders} can be read."
+        )
 
 
 def check_operator() -> Iterator[Finding]:

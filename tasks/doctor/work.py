@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+from tasks.base import format_count
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
 from tasks.doctor.finding import CheckGroup, Finding
@@ -61,8 +62,8 @@ def check_jobs(source: Readable, edition: str | None) -> Iterator[Finding]:
 def check_batches(source: Readable) -> Iterator[Finding]:
     """Check the batches that providers are working on."""
     for row in source.frame(BATCHES).iter_rows(named=True):
-        text = f"{row['n']:,} of {row['judge']} with {row['requests']:,} calls are open, the "
-        text += f"oldest since {row['oldest']:%Y-%m-%d %H:%M} UTC."
+        text = f"{row['n']:,} of {row['judge']}, with {format_count(row['requests'], 'call')}, "
+        text += f"open; the oldest since {row['oldest']:%Y-%m-%d %H:%M} UTC."
         advice = f"evergreen evaluate --edition E --judge {row['judge']} --batch fetches them."
         yield GROUP.finding("warn" if _is_old(row["oldest"]) else "ok", "batches", text, advice)
 

@@ -6,7 +6,7 @@ Prefect-free, so that commands start fast.
 from collections.abc import Sequence
 from pathlib import Path
 
-from tasks.base import Frozen
+from tasks.base import Frozen, format_count
 from tasks.benchmarks.rigorous import PROTOCOL
 from tasks.editions.names import UnknownName
 from tasks.judges.llm.drafting import LlmDrafter
@@ -67,8 +67,8 @@ def find_pending_drafts(
     if unknown or not found:
         named = f"; {', '.join(unknown)} is none of them" if unknown else ""
         raise UnknownName(
-            f"{edition} has {len(found)} assignments to write an article{named}. Rubrics are "
-            "drafted from the facts of articles."
+            f"{edition} has {format_count(len(found), 'assignment')} to write an article{named}. "
+            "Rubrics are drafted from the facts of articles."
         )
     return [
         each

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
+from tasks.base import format_count
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge_entry, load_model_entry
 from tasks.judging.cells import CellPlan
@@ -45,9 +46,9 @@ def plan_judging(
     todo = find_pending_cells(plan_run_cells(run))
     target = f"the judge {month.judge}"
     if not isinstance(entry, LlmJudgeEntry):
-        action = f"judge {len(todo)} cells"
+        action = f"judge {format_count(len(todo), 'cell')}"
         if expected.reports:
-            action += f" and those of {expected.reports} future reports"
+            action += f" and those of {format_count(expected.reports, 'future report')}"
         yield make_free_step("evaluate", action, target, 0)
         return
     ready = [plan for plan in todo if not plan.is_waiting]
@@ -55,7 +56,7 @@ def plan_judging(
     if ready or not (waiting or expected.reports):
         yield _plan_ready_cells(store, entry, ready, target, on_progress)
     if waiting:
-        action = f"judge {waiting} cells once facts and claims are extracted"
+        action = f"judge {format_count(waiting, 'cell')} once facts and claims are extracted"
         yield make_unpriced_step("evaluate", action, target)
     if expected.reports:
         yield _plan_future_reports(store, month.judge, expected.reports, target)
@@ -74,18 +75,18 @@ def _plan_ready_cells(
     frame = estimate_cells(store, entry, ready, on_progress)
     return PlannedStep(
         step="evaluate",
-        action=f"judge {len(ready)} cells that are ready",
+        action=f"judge {format_count(len(ready), 'cell')} now",
         target=target,
         n=int(frame["calls"].sum()),
         usd=_sum_column(frame, "usd"),
         usd_at_most=_sum_column(frame, "usd_at_most"),
-        note=f"{int(frame['in_ledger'].sum())} answers are in the ledger",
+        note=f"answers in the ledger: {int(frame['in_ledger'].sum())}",
     )
 
 
 def _plan_future_reports(store: Warehouse, name: str, reports: int, target: str) -> PlannedStep:
     """Estimate future reports by what judging others has cost, if there are ENOUGH."""
-    action = f"judge {reports} future reports"
+    action = f"judge {format_count(reports, 'future report')}"
     n, usd = store.frame(JUDGED, [name]).row(0)
     if n < ENOUGH or usd is None:
         return make_unpriced_step("evaluate", action, target)
@@ -101,13 +102,18 @@ def _plan_extraction(run: Evaluation, name: str, expected: ExpectedWork) -> Iter
     if items := select_bought_extractions(run):
         frame = estimate_extraction(run.store, extracting, entry, items)
         yield PlannedStep(
-            step="fetch", action=f"extract the statements of {len(items)} texts", target=target,
+            step="fetch", action=f"extract the statements of {format_count(len(items), 'text')}",
+            target=target,
             n=int(frame["calls"].sum()), usd=_sum_column(frame, "usd"),
             usd_at_most=_sum_column(frame, "usd_at_most"),
         )  # fmt: skip
     if expected.reports or expected.to_write:
-        articles = f" and of {expected.to_write} articles" if expected.to_write else ""
-        action = f"extract the statements of {expected.reports} future reports{articles}"
+        articles = (
+            f" and of {format_count(expected.to_write, 'article')}" if expected.to_write else ""
+        )
+        action = (
+            f"extract the statements of {format_count(expected.reports, 'future report')}{articles}"
+        )
         yield make_unpriced_step("fetch", action, target)
 
 

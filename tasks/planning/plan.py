@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tasks.base import format_count
 from tasks.benchmarks.errors import EditionError
 from tasks.collection.request import begin_collection
 from tasks.configuration.errors import ConfigurationError
@@ -113,7 +114,7 @@ def _plan_collect(
     month: Month, collection: Collection | None, expected: ExpectedWork
 ) -> PlannedStep:
     if collection is not None and collection.frozen_at is not None:
-        action = f"verify {expected.articles} articles against their manifest"
+        action = f"verify {format_count(expected.articles, 'article')} against the manifest"
         return make_free_step("collect", action, "nobody", 0)
     if collection is not None and collection.n_members is not None:
         action = f"continue with {collection.n_members:,} listed pages; freeze"
@@ -129,14 +130,14 @@ def _plan_collect(
 def _plan_assign(month: Month, expected: ExpectedWork) -> Iterator[PlannedStep]:
     for name in month.protocols:
         if "find_claims" not in get_protocol(name).kinds:
-            action = f"make {expected.to_write} prompts to write an article"
+            action = f"make {format_count(expected.to_write, 'prompt')} to write an article"
             yield make_free_step(f"assign {name}", action, "nobody", 0)
         elif not expected.questions:
             yield make_free_step(
                 f"assign {name}", "make no questions: all are decided", "nobody", 0
             )
         else:
-            action = f"make questions from {expected.questions} articles"
+            action = f"make questions from {format_count(expected.questions, 'article')}"
             yield make_unpriced_step(f"assign {name}", action, f"the judge {month.judge}")
 
 
@@ -145,7 +146,7 @@ def _plan_ask(store: Warehouse, month: Month, expected: ExpectedWork) -> Iterato
         row = estimate_reports(store, [month.edition], [agent]).row(0, named=True)
         n = row["to_ask"] + expected.to_write
         each, most = row["usd_each"], get_most_usd(load_ask_entry(agent))
-        parts = [f"get {n} reports"]
+        parts = [f"get {format_count(n, 'report')}"]
         parts += [f"wait for {row['under_way']} under way"] if row["under_way"] else []
         parts += (
             [f"{row['for_a_person']} wait for a person's decision"] if row["for_a_person"] else []
@@ -173,9 +174,9 @@ def _plan_ask(store: Warehouse, month: Month, expected: ExpectedWork) -> Iterato
 
 def _plan_fetch(store: Warehouse, month: Month, expected: ExpectedWork) -> PlannedStep:
     known = len(find_pending_pages(store, month.edition, "direct", month.agents))
-    action = f"fetch {known:,} cited pages"
+    action = f"fetch {format_count(known, 'cited page')}"
     if expected.reports:
-        action += f" and those that {expected.reports} future reports will cite"
+        action += f" and those that {format_count(expected.reports, 'future report')} will cite"
     return make_free_step("fetch", action, "web pages", None if expected.reports else known)
 
 

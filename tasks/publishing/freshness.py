@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from tasks.base import Frozen
+from tasks.configuration.refresh import load_refresh
 from tasks.publishing.downloads import TABLES
 from tasks.signing.errors import UnusableKey
 from tasks.signing.keys import find_signer
@@ -12,10 +14,39 @@ from tasks.spreadsheets import format_csv
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
 
+PUBLISHED = """
+SELECT parameters FROM audit WHERE name = 'publish' AND outcome = 'ok' AND edition = $1
+ORDER BY began_at
+"""
 COMPARED = ("leaderboard", "scores")
 """The tables to compare: every figure, and every report's scores with the ids of their cells. A new
 version of the site's templates does not make a site outdated."""
 RANKED = "SELECT DISTINCT judge FROM leaderboard WHERE edition = $1"
+
+
+class PublishedSite(Frozen):
+    """A site of an edition."""
+
+    folder: str
+    judges: tuple[str, ...] = ()
+    """The judges whose figures it was to show; all if empty."""
+
+
+def find_sites(source: Readable, edition: str) -> list[PublishedSite]:
+    """Return the edition's sites that `publish` or `refresh` has written and that are still there,
+    the last one at the end."""
+    given = [json.loads(text) for (text,) in source.frame(PUBLISHED, [edition]).iter_rows()]
+    sites = [
+        PublishedSite(folder=each["to"], judges=each.get("judge") or each.get("judges") or ())
+        for each in given
+    ]
+    if monthly := load_refresh().publish:
+        folder = monthly.to.format(edition=edition)
+        sites.insert(0, PublishedSite(folder=folder, judges=monthly.judges))
+    last = {site.folder: site for site in sites}
+    return [
+        site for site in last.values() if _read_judges(resolve_link(Path(site.folder)), edition)
+    ]
 
 
 def is_current(source: Readable, edition: str, to: Path, judges: Sequence[str] = ()) -> bool:

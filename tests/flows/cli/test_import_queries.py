@@ -53,7 +53,7 @@ def test_queries_are_imported_and_reports_find_them_by_their_ids(
     code, _, said = evergreen("import", "reports", tmp_path / "reports", "--edition", "gym",
                               "--warehouse", path)  # fmt: skip
     assert "left out: somebody/13.md" in said
-    assert "Next: evergreen fetch --edition gym, then `evaluate`" in said
+    assert "Next: evergreen fetch" in said
     found = dict(rows(path, "SELECT assignment, text FROM reports"))
     assert found.keys() == {"12", "923549"}
     assert all(text.startswith(f"# {key}.md") for key, text in found.items())

@@ -95,7 +95,7 @@ def test_a_run_that_did_not_do_everything_ends_with_exit_code_1(
     print_outcome(True, "Completed: all of it.")
     with pytest.raises(typer.Exit) as ended:
         print_outcome(
-            False, "Partial: the rest is left.", Format.JSON, figures=pl.DataFrame({"a": [1]})
+            False, "Partial: the rest is left.", Format.JSON, {"figures": pl.DataFrame({"a": [1]})}
         )
     assert ended.value.exit_code == 1
     said = capsys.readouterr()

@@ -159,6 +159,6 @@ def test_texts_are_read_again_without_asking_anybody(
         asked = dict(server.asked)
         before = rows(path, "SELECT url, text FROM pages WHERE source = 'direct'")
         code, _, said = evergreen("pages", "read", "--edition", "sample", "--warehouse", path)
-        assert (code, "1 pages were read again" in said) == (0, True), said
+        assert (code, "pages that were read again: 1." in said) == (0, True), said
         assert rows(path, "SELECT url, text FROM pages WHERE source = 'direct'") == before
     assert dict(server.asked) == asked

@@ -188,8 +188,8 @@ def test_a_run_with_open_items_is_partial_and_its_leaderboard_provisional(
     lasting: Lasting,
 ) -> None:
     assert (lasting.broken_state.type.value, lasting.broken_state.name) == ("COMPLETED", "Partial")
-    assert "items of wiki_fact are judge_error" in lasting.broken_state.message
-    assert "items of wiki_fact are unparsable" in lasting.broken_state.message
+    assert "items of wiki_fact: judge_error" in lasting.broken_state.message
+    assert "items of wiki_fact: unparsable" in lasting.broken_state.message
     assert lasting.provisional == {True}
 
 

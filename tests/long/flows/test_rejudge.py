@@ -139,7 +139,7 @@ def test_the_tables_say_what_the_figures_rest_on(warehouse: Path, evergreen: Eve
     assert code == 0, said
     for words in ("do offline and openai agree?", "kappa", "3 rep., 52 items", "exchanged", " → "):
         assert words in shown
-    assert "verdicts differ" in said
+    assert "Verdicts that differ" in said
 
 
 def test_what_cannot_end_well_is_refused_before_anything_is_judged(

@@ -73,7 +73,7 @@ def test_with_consent_all_that_can_be_read_is_in(run: Import, tmp_path: Path) ->
     assert code == 0
     assert "idx-3.pdf: page 2 of 2 not read: no text, 1 picture" in said
     assert "3 new" in said
-    assert "Next: evergreen fetch --edition sample, then `evaluate`" in said
+    assert "Next: evergreen fetch" in said
     assert len(stored(tmp_path)) == 3
     code, said = run(folder, "--agent", "mine", "--yes")
     assert (code, "3 unchanged" in said) == (0, True)

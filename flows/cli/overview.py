@@ -1,0 +1,77 @@
+"""`evergreen` alone, in a project: where one stands, and what comes next."""
+
+from collections.abc import Iterator
+
+from flows.display.console import print_result
+from tasks.base import format_count
+from tasks.editions.names import HOW_TO_MAKE_ONE, list_newest_first
+from tasks.planning.next_step import (
+    EditionProgress,
+    choose_judge,
+    count_progress,
+    find_leaders,
+    find_next_step,
+)
+from tasks.site.wording import format_figure
+from tasks.warehouse.location import Location
+from tasks.warehouse.reader import open_for_reading
+from tasks.warehouse.store import Readable
+
+
+def print_overview(where: Location) -> None:
+    """Print the warehouse, its newest edition, what is done and pending, who leads, and the next
+    command.
+
+    Raises:
+        WarehouseError: the warehouse cannot be read, or is busy and was never exported.
+    """
+    for name, text in _describe(where):
+        print_result(f"{name:<11}{text}")
+
+
+def _describe(where: Location) -> Iterator[tuple[str, str]]:
+    with open_for_reading(where) as source:
+        yield "Warehouse", f"{where}{' (in use; this is its last export)' if source.notice else ''}"
+        names = list_newest_first(source)
+        if not names:
+            yield "Edition", f"none yet. {HOW_TO_MAKE_ONE}"
+            return
+        yield from _describe_edition(source, names[0], len(names))
+
+
+def _describe_edition(source: Readable, edition: str, n_editions: int) -> Iterator[tuple[str, str]]:
+    judge = choose_judge(source, edition)
+    found = count_progress(source, edition, judge)
+    newest = f", the newest of {n_editions}" if n_editions > 1 else ""
+    articles = format_count(found.articles or found.assignments,
+                            "article" if found.articles else "assignment")  # fmt: skip
+    yield "Edition", f"{edition}{newest}: {articles}, {format_count(found.agents, 'agent')}"
+    yield "Done", _describe_progress(found, judge)
+    leaders = find_leaders(source, edition, judge)
+    if leaders:
+        tie = f" (and {len(leaders.agents) - 1} more)" if len(leaders.agents) > 2 else ""
+        names = " and ".join(leaders.agents[:2])
+        yield (
+            "Leader",
+            (f"{names}{tie}: {leaders.heading} {format_figure(leaders.value, leaders.unit)}"),
+        )
+    else:
+        yield "Leader", "nothing judged yet"
+    yield "Next", find_next_step(source, edition, judge, found)
+
+
+def _describe_progress(found: EditionProgress, judge: str) -> str:
+    done = [format_count(found.reports, "report")]
+    if found.judged:
+        done.append(f"{format_count(found.judged, 'cell')} judged by {judge}")
+    pending = [
+        format_count(n, one)
+        for n, one in (
+            (found.jobs, "report asked for"),
+            (found.pages, "page"),
+            (found.unjudged, "report to judge"),
+            (found.open, "open cell"),
+        )
+        if n
+    ]
+    return f"{', '.join(done)}; pending: {', '.join(pending) or 'nothing'}"

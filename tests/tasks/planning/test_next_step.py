@@ -1,0 +1,155 @@
+"""The next command for an edition, by what its tables say."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tasks.planning.next_step import choose_judge, count_progress, find_leaders, find_next_step
+from tasks.publishing.freshness import find_sites
+from tasks.site.mark import MARK
+from tasks.warehouse.audit import AuditEntry
+from tasks.warehouse.jobs import Job, JobState
+from tasks.warehouse.results import Score
+from tasks.warehouse.rows import (
+    Assignment,
+    Edition,
+    Extraction,
+    Report,
+    Row,
+    utc_now,
+)
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
+from tests.tasks.scored_articles import COVERAGE, articles, scored
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
+    """An edition `e` of two articles to write, in a working folder without sites."""
+    monkeypatch.chdir(tmp_path)
+    with open_warehouse(tmp_path / "w.duckdb") as store:
+        articles(store, ("art", "art"))
+        yield store
+
+
+def next_step(warehouse: Warehouse, judge: str = "offline") -> str:
+    return find_next_step(warehouse, "e", judge, count_progress(warehouse, "e", judge))
+
+
+def write(warehouse: Warehouse, *rows: Row) -> None:
+    for row in rows:
+        warehouse.write(Change(type(row), [row]))
+
+
+def delivered(warehouse: Warehouse, *agents: str, extracted: bool = True) -> None:
+    """Write the reports of these agents on both articles, with what they claim."""
+    for agent in agents:
+        for assignment in ("x0", "x1"):
+            key = {"edition": "e", "agent": agent, "assignment": assignment}
+            write(warehouse, Report(**key, text="…", text_sha="", source_path="here"))
+            if extracted:
+                write(warehouse, Extraction(
+                    **key, source="offline", extractor_version="1", input_sha="", output_sha="",
+                    n_items=0,
+                ))  # fmt: skip
+
+
+def test_an_edition_without_assignments_gets_them(warehouse: Warehouse) -> None:
+    write(warehouse, Edition(edition="bare", source="wikipedia",
+                             imported_at=utc_now() + timedelta(days=1)))  # fmt: skip
+    found = count_progress(warehouse, "bare", "offline")
+    assert find_next_step(warehouse, "bare", "offline", found) == "evergreen assign"
+
+
+def test_without_reports_agents_are_asked_or_reports_imported(warehouse: Warehouse) -> None:
+    assert next_step(warehouse) == "evergreen import reports FOLDER --agent AGENT"
+    write(warehouse, Assignment(edition="e", assignment="x0", article="x0", prompt="Write."))
+    assert next_step(warehouse) == "evergreen ask --agent AGENT"
+
+
+def test_jobs_that_run_are_waited_for_by_asking_the_same_agents(warehouse: Warehouse) -> None:
+    delivered(warehouse, "ann")
+    write(
+        warehouse, make_job("bob", "running"), make_job("cid", "overdue"), make_job("ann", "done")
+    )
+    assert next_step(warehouse) == "evergreen ask --agent bob --agent cid"
+
+
+def make_job(agent: str, state: JobState) -> Job:
+    return Job(job=f"{agent}-1", edition="e", agent=agent, assignment="x0", attempt=1, kind="http",
+               parameters="{}", prompt="Write.", prompt_sha="", state=state)  # fmt: skip
+
+
+def test_pages_are_fetched_before_reports_are_judged(warehouse: Warehouse) -> None:
+    delivered(warehouse, "ann", extracted=False)
+    assert next_step(warehouse) == "evergreen fetch"  # it extracts what they cite
+    delivered(warehouse, "ann")
+    assert next_step(warehouse) == "evergreen evaluate"
+    assert next_step(warehouse, "gpt-5") == "evergreen evaluate --judge gpt-5"
+
+
+def test_what_is_judged_is_published_and_then_explained(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    delivered(warehouse, "ann", "bob")
+    scored(warehouse, {COVERAGE: {"ann": (0.9, 0.7), "bob": (0.2, 0.1)}})
+    assert next_step(warehouse) == "evergreen publish --to site"
+    write(warehouse, published(to="the site", judge=["offline"]))
+    site = tmp_path / "the site"
+    site.mkdir()
+    (site / MARK).write_text('{"edition": "e", "judges": ["offline"], "signature": null}', "utf-8")
+    assert [found.folder for found in find_sites(warehouse, "e")] == ["the site"]
+    assert next_step(warehouse) == "evergreen publish --to 'the site' --judge offline"
+    (site / MARK).unlink()  # it is gone, and somebody knows why
+    assert next_step(warehouse) == "evergreen explain ann/x1"
+
+
+def published(**parameters: object) -> AuditEntry:
+    return AuditEntry(version="1", kind="command", name="publish", os_user="u", host="h",
+                      edition="e", parameters=json.dumps(parameters), outcome="ok")  # fmt: skip
+
+
+def test_open_cells_are_judged_again(warehouse: Warehouse) -> None:
+    delivered(warehouse, "ann")
+    scored(warehouse, {COVERAGE: {"ann": (0.9, 0.7)}})
+    write(warehouse, Score(
+        edition="e", protocol="wiki_fact", metric="coverage_wiki", agent="ann", assignment="x0",
+        judge="offline", value=None, state="failed", cell_id="c", scorer_version="1",
+    ))  # fmt: skip
+    assert next_step(warehouse) == "evergreen evaluate"
+
+
+def test_a_judge_that_can_decide_nothing_is_replaced(warehouse: Warehouse) -> None:
+    delivered(warehouse, "ann")
+    for assignment in ("x0", "x1"):
+        write(warehouse, Score(
+            edition="e", protocol="wiki_writing", metric="writing_overall", agent="ann",
+            assignment=assignment, judge="offline", value=None, state="not_assessed",
+            scorer_version="1",
+        ))  # fmt: skip
+    assert next_step(warehouse) == "evergreen evaluate --judge JUDGE"
+
+
+def test_an_older_edition_is_named(warehouse: Warehouse) -> None:
+    write(warehouse, Edition(edition="newer", source="wlc",
+                             imported_at=utc_now() + timedelta(days=1)))  # fmt: skip
+    assert next_step(warehouse).endswith(" --edition e")
+
+
+def test_the_judge_that_has_judged_most_is_meant(warehouse: Warehouse) -> None:
+    assert choose_judge(warehouse, "e") == "offline"
+    scored(warehouse, {COVERAGE: {"ann": (0.9, None)}}, judge="gpt-5")
+    assert choose_judge(warehouse, "e") == "gpt-5"
+    scored(warehouse, {COVERAGE: {"ann": (0.9, None)}})
+    assert choose_judge(warehouse, "e") == "offline"
+
+
+def test_those_who_cannot_be_told_apart_lead_together(warehouse: Warehouse) -> None:
+    assert find_leaders(warehouse, "e", "offline") is None
+    scored(warehouse, {COVERAGE: {"ann": (0.8, 0.6), "bob": (0.9, 0.7)}})
+    leaders = find_leaders(warehouse, "e", "offline")
+    assert leaders is not None
+    assert (leaders.agents, leaders.heading) == (("bob", "ann"), "Cov.")
