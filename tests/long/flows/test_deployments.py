@@ -18,7 +18,6 @@ from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.long.flows.deployed_runs import run_of, state_of, until
 
-
 FOREIGN = ("evergreen", "flows", "polars", "tasks", "yaml")
 """Modules of somebody's project that have the names of ours, and of libraries."""
 

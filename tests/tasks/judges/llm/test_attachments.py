@@ -198,5 +198,6 @@ def test_a_wording_that_is_none_is_refused(
     with pytest.raises(ConfigurationError, match="there is no such"):
         load_wording("article", tmp_path / "nowhere")
     assert (
-        load_wording("article").sha == AttachmentWording(PACKAGED / "attachments" / "article.md").sha
+        load_wording("article").sha
+        == AttachmentWording(PACKAGED / "attachments" / "article.md").sha
     )
