@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evergreen.evaluation import EvaluationResult, evaluate
     from evergreen.extending import BaseAgentClient, BaseJudge
-    from evergreen.results import Results, open_warehouse
+    from evergreen.results import WarehouseResults, open_warehouse
     from tasks.agents.agent import JobAnswer, JobRequest, JobStatus
     from tasks.judges.decisions import (
         DecisionRequest,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "evergreen.evaluation": ("EvaluationResult", "evaluate"),
     "evergreen.extending": ("BaseAgentClient", "BaseJudge"),
-    "evergreen.results": ("Results", "open_warehouse"),
+    "evergreen.results": ("WarehouseResults", "open_warehouse"),
     "tasks.agents.agent": ("JobAnswer", "JobRequest", "JobStatus"),
     "tasks.judges.decisions": (
         "DecisionRequest", "Judge", "JudgeAnswer", "VerifyAgainstPage", "VerifyClaims",
@@ -44,9 +44,25 @@ _MODULES = {
 _NAMES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
-    "BaseAgentClient", "BaseJudge", "Case", "CheckCitations", "CheckPoints", "DecisionRequest",
-    "EvaluationResult", "JobAnswer", "JobRequest", "JobStatus", "Judge", "JudgeAnswer", "Protocol",
-    "Results", "VerifyAgainstPage", "VerifyClaims", "VerifySupport", "evaluate", "open_warehouse",
+    "BaseAgentClient",
+    "BaseJudge",
+    "Case",
+    "CheckCitations",
+    "CheckPoints",
+    "DecisionRequest",
+    "EvaluationResult",
+    "JobAnswer",
+    "JobRequest",
+    "JobStatus",
+    "Judge",
+    "JudgeAnswer",
+    "Protocol",
+    "VerifyAgainstPage",
+    "VerifyClaims",
+    "VerifySupport",
+    "WarehouseResults",
+    "evaluate",
+    "open_warehouse",
 ]  # fmt: skip
 
 

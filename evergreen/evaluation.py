@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from evergreen.results import Results, open_warehouse
+from evergreen.results import WarehouseResults, open_warehouse
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 
@@ -18,7 +18,7 @@ class EvaluationResult:
     complete: bool
     """Whether everything was done; if not, `message` says what is pending."""
     message: str
-    results: Results
+    results: WarehouseResults
 
 
 def evaluate(

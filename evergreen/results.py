@@ -25,7 +25,7 @@ ORDER BY protocol, metric, judge, value DESC NULLS LAST, agent
 
 
 @dataclass(frozen=True)
-class Results:
+class WarehouseResults:
     """The results in a warehouse. Every call reads what is there at that moment, and holds up no
     run; while a run holds the warehouse, its last export is read.
 
@@ -70,7 +70,7 @@ class Results:
             return source.frame(query, [edition])
 
 
-def open_warehouse(where: str = DEFAULT_LOCATION) -> Results:
+def open_warehouse(where: str = DEFAULT_LOCATION) -> WarehouseResults:
     """Return the results in a warehouse, for reading.
 
     where: a DuckDB file, or the address of a lake.
@@ -80,4 +80,4 @@ def open_warehouse(where: str = DEFAULT_LOCATION) -> Results:
     """
     location = parse_location(where)
     check_exists(location)
-    return Results(location)
+    return WarehouseResults(location)

@@ -18,6 +18,7 @@ from tests.stamps.sources import modules as modules_below
 ROOT = Path(__file__).resolve().parents[1]
 
 LEVELS: list[set[str]] = [
+    {"evergreen"},  # the library
     {"flows.cli", "flows.__main__"},
     {"flows"},  # a module for each flow, and what runs and serves them
     {"flows.runtime"},
@@ -66,7 +67,7 @@ OPENS_THE_STORE = {"tasks.warehouse.store", "tasks.warehouse.reader", "tasks.war
 
 @cache
 def modules() -> list[tuple[str, Path]]:
-    return modules_below(ROOT, "flows", "tasks")
+    return modules_below(ROOT, "evergreen", "flows", "tasks")
 
 
 @cache
