@@ -45,7 +45,8 @@ def list_agents(context: typer.Context, form: FormatOption = Format.TABLE) -> No
         print_frame(frame, form)
         return
     asked = frame.filter(pl.col("asked") != IMPORTED)
-    print_frame(asked.select("agent", "asked", "model", "usd", "at_most", "key"), form)
+    shown = asked.select("agent", "asked", "model", "usd", "at_most", "key")
+    print_frame(shown, form, spare=("at_most", "asked", "model"))
     others = frame.filter(pl.col("asked") == IMPORTED)["agent"]
     print_result(f"Imported: {', '.join(others)}")
 

@@ -85,7 +85,8 @@ def calls(
         elif filters:
             print_frame(_load_calls(source, filters, SUMMARY_COLUMNS), form)
         else:
-            print_frame(summarize_calls(source), form)
+            spare = ("seconds", "tries", "thinking", "cached")
+            print_frame(summarize_calls(source), form, spare)
 
 
 def _check_given(

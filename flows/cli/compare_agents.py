@@ -29,6 +29,8 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 
 MIN_P = 0.001
 """Smaller p values are printed as `<0.001`."""
+SPARED = {"Effect size": 4, "p": 3, "Better in": 2, "Articles": 1}
+"""Columns that a narrow terminal leaves out, the highest number first."""
 NOTE = (
     "Difference: the agent's figure minus the other's, over the articles (or questions) for which "
     "both have a value; 95 %: its interval over articles. Effect size: mean over standard "
@@ -89,7 +91,10 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
             WideColumn("Agent", rows["agent"].to_list(), "left"),
             WideColumn("Other", rows["other"].to_list(), "left"),
         ],
-        [WideColumn(heading, [cells[heading] for cells in pairs]) for heading in pairs[0]],
+        [
+            WideColumn(heading, [cells[heading] for cells in pairs], spare=SPARED.get(heading, 0))
+            for heading in pairs[0]
+        ],
     )
     unit = "In the metric's own numbers" if number else "Percentage points"
     pairs_in_all = format_count(first["n_pairs"], "pair")

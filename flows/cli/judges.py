@@ -28,7 +28,7 @@ def list_judges(context: typer.Context, form: FormatOption = Format.TABLE) -> No
     if form is not Format.TABLE:
         print_frame(frame, form)
         return
-    print_frame(frame.drop("key"), form)
+    print_frame(frame.drop("key"), form, spare=("state", "model", "answers as"))
     without = frame.filter(pl.col("key").str.contains(" not set"))
     for (key,), judges in without.group_by("key", maintain_order=True):
         print_result(f"{key}: {', '.join(judges['judge'])}")

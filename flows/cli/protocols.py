@@ -13,6 +13,7 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.configuration.models import MetricEntry, Missing, ProtocolEntry, load_protocol
 from tasks.editions.names import UnknownName
+from tasks.errors import suggest_names
 from tasks.protocols.registry import PROTOCOLS
 from tasks.scoring.board_notes import describe_missing
 
@@ -30,7 +31,7 @@ def list_protocols(
         print_frame(frame.drop("pairs") if form is Format.TABLE else frame, form)
         return
     if name not in PROTOCOLS:
-        raise UnknownName(f"There is no protocol {name!r}; known: {', '.join(PROTOCOLS)}.")
+        raise UnknownName(f"There is no protocol {name!r}. {suggest_names(name, PROTOCOLS)}")
     entry = load_protocol(name)
     if form is Format.TABLE:  # in words: its cells would be too narrow to read
         _print_protocol(entry)

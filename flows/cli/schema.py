@@ -9,6 +9,7 @@ from flows.cli.options import FormatOption
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.editions.names import UnknownName
+from tasks.errors import suggest_names
 from tasks.warehouse.descriptions import TableDescription, load_descriptions
 
 
@@ -29,12 +30,7 @@ def schema(
         print_frame(pl.DataFrame(rows), form)
         return
     if name not in known:
-        from rapidfuzz import process  # only for typing errors
-
-        near = ", ".join(found for found, *_ in process.extract(name, [*known], limit=4))
-        raise UnknownName(
-            f"There is no table or view {name!r}. Near: {near}. `evergreen schema` lists all."
-        )
+        raise UnknownName(f"There is no table or view {name!r}. {suggest_names(name, known)}")
     print_frame(_list_columns(known[name]), form)
 
 

@@ -1,20 +1,24 @@
 """Print a data frame as a table, JSON or CSV."""
 
 import sys
+from collections.abc import Sequence
 from typing import IO
 
 import polars as pl
 
 from flows.display.console import STDOUT
 from flows.display.formats import Format, format_json
-from flows.display.wide_table import WideColumn, build_table
+from flows.display.wide_table import WideColumn, print_text_table
 from tasks.base import format_count
 from tasks.foreign_text import make_visible
 from tasks.spreadsheets import format_csv
 
 
-def print_frame(frame: pl.DataFrame, form: Format) -> None:
-    """Print a frame in the given format."""
+def print_frame(frame: pl.DataFrame, form: Format, spare: Sequence[str] = ()) -> None:
+    """Print a frame in the given format.
+
+    spare: columns that a narrow terminal leaves out, the last ones first.
+    """
     if form is Format.JSON:
         print(format_json(frame.to_dicts()))
     elif form is Format.CSV:
@@ -25,10 +29,11 @@ def print_frame(frame: pl.DataFrame, form: Format) -> None:
                 column.name,
                 [_format_cell(value) for value in column.to_list()],
                 "right" if column.dtype.is_numeric() else "left",
+                spare=spare.index(column.name) + 1 if column.name in spare else 0,
             )
             for column in frame.iter_columns()
         ]
-        STDOUT.print(build_table(columns))
+        print_text_table(STDOUT, columns)
         STDOUT.print(format_count(frame.height, "row"), style="dim")
 
 

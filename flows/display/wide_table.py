@@ -7,10 +7,13 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
 from rich.measure import Measurement
 from rich.table import Table
 
+LONGEST_WORD = 40
+"""Characters; longer ones are addresses and hashes."""
 UNBOUNDED_WIDTH = 10_000
 """Characters, for measuring a table's natural width."""
 
@@ -46,12 +49,58 @@ def print_wide_table(
     kept = _leave_out(keys, columns, console) if console.is_terminal else columns
     for part in _split_columns(keys, kept, console):
         console.print(build_table([*keys, *part], sections))
+    _print_left_out(columns, kept, console)
+
+
+def print_text_table(console: Console, columns: Sequence[WideColumn]) -> None:
+    """Print columns whose texts are wrapped between words, where the words fit."""
+    kept = list(columns)
+    while (
+        console.is_terminal
+        and sum(map(_measure_words, kept)) > _measure_room(kept, console)
+        and (first := max(kept, key=lambda column: column.spare)).spare
+    ):
+        kept.remove(first)
+    console.print(build_table(kept, widths=_share_room(kept, _measure_room(kept, console))))
+    _print_left_out(columns, kept, console)
+
+
+def _print_left_out(
+    columns: Sequence[WideColumn], kept: Sequence[WideColumn], console: Console
+) -> None:
     if left_out := [column.heading for column in columns if column not in kept]:
         console.print(
             f"No room for {', '.join(left_out)} (a wider terminal or --format csv shows them).",
             style="dim",
             highlight=False,
         )
+
+
+def _measure_room(columns: Sequence[WideColumn], console: Console) -> int:
+    """Return the characters that a table has for its columns' texts."""
+    return console.width - 2 * len(columns)
+
+
+def _measure_words(column: WideColumn) -> int:
+    """Return the width of the longest word; what is longer than any word may be cut anywhere."""
+    words = [word for text in (column.heading, *column.cells) for word in text.split()]
+    return min(max(map(cell_len, words), default=1), LONGEST_WORD)
+
+
+def _measure_lines(column: WideColumn) -> int:
+    lines = [line for text in (column.heading, *column.cells) for line in text.splitlines()]
+    return max(map(cell_len, lines), default=1)
+
+
+def _share_room(columns: Sequence[WideColumn], room: int) -> Sequence[int] | None:
+    """Return widths that need the room and cut no word; None if that is not needed or possible."""
+    widths, least = list(map(_measure_lines, columns)), list(map(_measure_words, columns))
+    if sum(widths) <= room or sum(least) > room:
+        return None
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=lambda n: (widths[n] > least[n], widths[n]))
+        widths[widest] -= 1
+    return widths
 
 
 def _leave_out(
@@ -92,12 +141,20 @@ def _measure_width(columns: Sequence[WideColumn], console: Console) -> int:
     return Measurement.get(console, options, build_table(columns)).maximum
 
 
-def build_table(columns: Sequence[WideColumn], sections: Sequence[int] = ()) -> Table:
+def build_table(
+    columns: Sequence[WideColumn],
+    sections: Sequence[int] = (),
+    widths: Sequence[int] | None = None,
+) -> Table:
     """Build a table whose texts are printed verbatim. sections: as in `print_wide_table`."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for column in columns:
+    for number, column in enumerate(columns):
         table.add_column(
-            column.heading, justify=column.justify, style=column.style, overflow="fold"
+            column.heading,
+            justify=column.justify,
+            style=column.style,
+            overflow="fold",
+            width=widths[number] if widths else None,
         )
     for number, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
         if number in sections:

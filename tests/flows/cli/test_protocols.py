@@ -34,4 +34,4 @@ def test_all_protocols_are_listed_and_an_unknown_one_is_refused(evergreen: Everg
     assert "pairs" in json.loads(said)[0]
     code, _, remarks = evergreen("protocols", "wiki")
     assert code == 1
-    assert "There is no protocol 'wiki'; known: " in remarks
+    assert "no protocol 'wiki'. Did you mean wiki_fact or wiki_writing?" in remarks

@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.display.console import VisibleConsole
-from flows.display.wide_table import WideColumn, print_wide_table
+from flows.display.wide_table import (
+    LONGEST_WORD,
+    WideColumn,
+    print_text_table,
+    print_wide_table,
+)
 
 HEADINGS = ("Integr.", "Query r.", "Evidence not found", "Total (published)", "Presentation")
 AGENTS = WideColumn("Agent", ["thorough", "terse"], "left")
@@ -73,3 +78,34 @@ def test_a_narrow_terminal_leaves_out_what_is_least_needed_and_says_so() -> None
     assert max(map(len, lines)) <= 55
     assert "Rep." in "".join(lines)
     assert sum("thorough" in line for line in printed(55, columns)) == 2  # in a file all is kept
+
+
+@given(
+    st.integers(40, 120),
+    st.lists(
+        st.text("abc ", min_size=1, max_size=60).map(lambda text: " ".join(text.split()) or "a"),
+        min_size=1, max_size=4,
+    ),
+)  # fmt: skip
+@settings(deadline=None)
+def test_texts_are_cut_between_words_where_the_words_fit(width: int, texts: list[str]) -> None:
+    to = VisibleConsole(file=StringIO(), width=width)
+    columns = [WideColumn(f"c{n}", [text], "left") for n, text in enumerate(texts)]
+    print_text_table(to, columns)
+    lines = to.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= width
+    words = [word for text in texts for word in text.split()]
+    longest = [max(map(len, (f"c{n}", *text.split()))) for n, text in enumerate(texts)]
+    if sum(longest) + 2 * len(texts) <= width and max(longest) <= LONGEST_WORD:
+        assert sorted(" ".join(lines[3:]).split()) == sorted(words)
+
+
+def test_a_narrow_terminal_spares_columns_whose_words_do_not_fit() -> None:
+    to = VisibleConsole(file=StringIO(), width=30, force_terminal=True, no_color=True)
+    name, model = "perplexity_sonar_deep", "sonar-deep-research"
+    print_text_table(to, [WideColumn("agent", [name], "left"),
+                          WideColumn("model", [model], "left", spare=1)])  # fmt: skip
+    shown = to.file.getvalue()  # type: ignore[attr-defined]
+    assert name in shown
+    assert model not in shown
+    assert "No room for model" in shown
