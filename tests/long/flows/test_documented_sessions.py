@@ -15,18 +15,25 @@ pytestmark = pytest.mark.prose
 REPORTS = Path(__file__).resolve().parents[2] / "docs" / "my_reports"
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all sessions begin; a later one finds done what an earlier one did."""
+    folder = tmp_path_factory.mktemp("reader")
+    shutil.copytree(REPORTS, folder / "reports")
+    return folder
+
+
 @pytest.mark.usefixtures("api")
 @pytest.mark.parametrize("page", list_sessions())
-def test_a_page_shows_what_its_commands_print(page: str, tmp_path: Path) -> None:
+def test_a_page_shows_what_its_commands_print(page: str, folder: Path) -> None:
     steps = list_sessions()[page]
-    shutil.copytree(REPORTS, tmp_path / "reports")
     installed = Path(sys.executable).parent
     environment = {
         "PATH": f"{installed}:{os.environ['PATH']}",
         "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME),
         "COLUMNS": "120",
     }
-    printed = run_session(steps, tmp_path, environment)
+    printed = run_session(steps, folder, environment)
     for step, found in zip(steps, printed, strict=False):
         assert is_shown(found, step.shown), f"{step.line}: {step.command}\n{found}"
     assert len(printed) == len(steps) + 1, printed[-1]
