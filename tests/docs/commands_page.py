@@ -14,8 +14,8 @@ from tests.docs.markdown import render_table
 INTRODUCTION = """# Commands
 
 Every command prints this with `--help`. Results go to stdout, progress and messages to stderr.
-[On call](../how-to/operators.md#exit-codes) lists the exit codes, and
-[its last section](../how-to/operators.md#variables) the environment variables.
+The page *On call* lists the [exit codes](../how-to/operators.md#exit-codes) and the
+[environment variables](../how-to/operators.md#variables).
 """
 SHARED = ("--help", "--warehouse", "--install-completion", "--show-completion")
 """Options that many commands have; they are described once."""
