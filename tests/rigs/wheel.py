@@ -7,6 +7,7 @@ locked versions, resolved from the wheel's own metadata: a dependency it does no
 """
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,6 +64,8 @@ class WheelTrial:
 
 def build(folder: Path) -> Path:
     """Build the wheel and return it."""
+    # setuptools packs what an earlier build has left there, also modules that are gone.
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps",
          "--no-build-isolation", "-w", folder, ROOT],
@@ -93,7 +96,7 @@ def use(trial: WheelTrial) -> None:
     trial.run("evergreen", "doctor", "--offline")
     trial.run("evergreen", "assign", "--edition", "sample")
     # A program of ours, isolated: it must find its packages beside the sample, which it cannot read
-    trial.run("evergreen", "ask", AGENT, "--edition", "sample", "--first", "2")
+    trial.run("evergreen", "ask", "--agent", AGENT, "--edition", "sample", "--first", "2")
     trial.run("evergreen", "init", "mine")
     trial.run("evergreen", "doctor", "--offline", cwd=trial.project / "mine")
     expect("site-packages", trial.run("python", "-P", "-c", LIBRARY))
