@@ -98,7 +98,7 @@ async def ask(
         return Completed(message=message)
     return Completed(
         name="Partial",
-        message=f"{message} {left} are still missing: {format_failures(failures)}",
+        message=f"{message} Still missing: {left}. {format_failures(failures)}",
     )
 
 

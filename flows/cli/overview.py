@@ -68,6 +68,7 @@ def _describe_progress(found: EditionProgress, judge: str) -> str:
         format_count(n, one)
         for n, one in (
             (found.jobs, "report asked for"),
+            (found.failed, "failed job"),
             (found.pages, "page"),
             (found.unjudged, "report to judge"),
             (found.open, "open cell"),

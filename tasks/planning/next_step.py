@@ -25,6 +25,9 @@ SELECT
     (SELECT count(DISTINCT agent) FROM reports WHERE edition = $1) AS agents,
     (SELECT count(DISTINCT (agent, assignment)) FROM jobs
         WHERE edition = $1 AND state IN {UNDER_WAY}) AS jobs,
+    (SELECT count(DISTINCT (agent, assignment)) FROM jobs
+        WHERE edition = $1 AND state IN ('lost', 'failed') AND (agent, assignment) NOT IN (
+            SELECT (agent, assignment) FROM reports WHERE edition = $1)) AS failed,
     (SELECT coalesce(sum(pages), 0)::BIGINT FROM page_counts
         WHERE edition = $1 AND status = 'not fetched') AS pages,
     (SELECT count(*) FROM reports AS r JOIN assignments AS a USING (edition, assignment)
@@ -69,6 +72,8 @@ class EditionProgress(Frozen):
     agents: int
     jobs: int
     """Reports that agents are asked for and that have not come yet."""
+    failed: int
+    """Reports that never came; a person decides whether to ask again."""
     pages: int
     """Cited pages that were never fetched."""
     unextracted: int

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.hints import print_unchosen
+from flows.cli.hints import print_unchosen, warn_about_outdated_site
 from flows.display.console import STDERR
 from flows.display.formats import Format
 from flows.display.leaderboard import print_leaderboard
@@ -17,7 +17,10 @@ from tasks.judges.registry import load_judge
 from tasks.judging.protocols import choose_protocols
 from tasks.pending.status import count_stages
 from tasks.scoring.extractors import describe_extractors
+from tasks.site.mark import MARK
+from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import judged, sample_warehouse
 
@@ -126,4 +129,39 @@ def test_what_status_counts_and_evaluate_leaves_is_named(
     assert capfd.readouterr().err == (
         f"reader has {left} pending cells, and judges sample only when it is named: "
         "evergreen evaluate --edition sample --protocol reader\n"
+    )
+
+
+def test_what_others_are_judged_by_and_a_new_agent_is_not_is_named(
+    warehouse: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(STDERR, "quiet", False)
+    with open_warehouse(warehouse) as store:
+        judged(store, "offline", {}, protocol="reader")
+        print_unchosen(store, "sample", "offline", ["wiki_fact"], ["sample_sketch"])
+    assert capfd.readouterr().err == (
+        "reader has 3 pending cells of sample_sketch, and judges sample only when it is named: "
+        "evergreen evaluate --edition sample --agent sample_sketch --protocol reader\n"
+    )
+
+
+def test_a_site_with_older_figures_is_named(
+    warehouse: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(STDERR, "quiet", False)
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / MARK).write_text('{"edition": "sample", "judges": ["offline"]}', "utf-8")
+    row = AuditEntry(
+        version="1", kind="command", name="publish", os_user="u", host="h", edition="sample",
+        parameters=json.dumps({"to": str(site), "judge": None}), outcome="ok",
+    )  # fmt: skip
+    with open_warehouse(warehouse) as store:
+        warn_about_outdated_site(store, "sample")
+        assert capfd.readouterr().err == ""
+        store.write(Change(AuditEntry, [row]))
+        warn_about_outdated_site(store, "sample")
+    assert capfd.readouterr().err == (
+        f"The site in {site} shows older figures: evergreen publish --to {site}\n"
     )

@@ -78,7 +78,7 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
             "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
         )
         assert (code, server.n_made) == (1, N_ARTICLES)
-        assert f"{N_ARTICLES} are still missing" in said
+        assert f"Still missing: {N_ARTICLES}." in said
         assert rows(path, STATES) == [("lost", N_ARTICLES)]
         code, _, said = evergreen(
             "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path

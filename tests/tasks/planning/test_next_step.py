@@ -76,6 +76,9 @@ def test_jobs_that_run_are_waited_for_by_asking_the_same_agents(warehouse: Wareh
         warehouse, make_job("bob", "running"), make_job("cid", "overdue"), make_job("ann", "done")
     )
     assert next_step(warehouse) == "evergreen ask --agent bob --agent cid"
+    write(warehouse, make_job("dan", "failed"))
+    found = count_progress(warehouse, "e", "offline")
+    assert (found.jobs, found.failed) == (2, 1)
 
 
 def make_job(agent: str, state: JobState) -> Job:
