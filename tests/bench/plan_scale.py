@@ -6,11 +6,11 @@
         [--usd-per-ten-minutes 10,50,200] [--day 2026-11-22]
 
 What a report asks is not guessed: the protocols make all their questions for reports that are
-there, as `evergreen evaluate --estimate` has them do, and nothing is asked. Beside their number and length it
-is noted how much of a question stands, byte for byte, at the beginning of one before it, as
-providers' prefix caches count it: of the same report's questions, which follow each other within
-seconds; and of all questions about the same article, which would be so close only if the edition
-were judged article by article. Then everything is multiplied.
+there, as `evergreen evaluate --estimate` has them do, and nothing is asked. Beside their number
+and length it is noted how much of a question stands, byte for byte, at the beginning of one before
+it, as providers' prefix caches count it: of the same report's questions, which follow each other
+within seconds; and of all questions about the same article, which would be so close only if the
+edition were judged article by article. Then everything is multiplied.
 """
 
 import argparse

@@ -28,13 +28,17 @@ def test_no_key_is_said_before_anything_starts(
     path: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("EVERGREEN_TEST_AGENT_KEY", raising=False)
-    code, _, said = evergreen("ask", "--agent", "openai", "--edition", "sample", "--warehouse", path)
+    code, _, said = evergreen(
+        "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
+    )
     assert code == 1
     assert "set the variable EVERGREEN_TEST_AGENT_KEY" in said
     code, _, said = evergreen("ask", "--agent", "grok", "--edition", "sample", "--warehouse", path)
     assert code == 1
     assert "evergreen import reports" in said
-    code, _, said = evergreen("ask", "--agent", "nobody", "--edition", "sample", "--warehouse", path)
+    code, _, said = evergreen(
+        "ask", "--agent", "nobody", "--edition", "sample", "--warehouse", path
+    )
     assert (code, "no agent 'nobody'" in said) == (1, True)
 
 
@@ -62,8 +66,8 @@ def test_check_says_in_words_what_is_wrong(
 
 def test_an_assignment_that_does_not_exist_is_said(path: Path, evergreen: Evergreen) -> None:
     with serving_agent(server_of("openai"), "openai"):
-        code, _, said = evergreen("ask", "--agent", "openai", "--edition", "sample", "--assignment", "Nobody",
-                                  "--warehouse", path)  # fmt: skip
+        code, _, said = evergreen("ask", "--agent", "openai", "--edition", "sample",
+                                  "--assignment", "Nobody", "--warehouse", path)  # fmt: skip
     assert code == 1
     assert "Nobody" in said
 

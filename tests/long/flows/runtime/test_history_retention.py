@@ -1,4 +1,4 @@
-"""Prefect forgets runs of long ago by itself, with the settings that docs/how-to/operators.md names."""
+"""Prefect forgets old runs by itself, with the settings that docs/how-to/operators.md names."""
 
 import json
 import os
