@@ -40,6 +40,11 @@ NOTE = (
     f"°: below {SIGNIFICANCE_LEVEL}, significant. {OPEN_NOTE}."
 )
 
+SELECTED = (
+    "Compared over the articles that both have; if it matters which reports are missing, the "
+    "difference is not what all articles would show."
+)
+
 
 def compare_in_pairs(
     edition: EditionOption,
@@ -97,9 +102,10 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
         ],
     )
     unit = "In the metric's own numbers" if number else "Percentage points"
-    pairs_in_all = format_count(first["n_pairs"], "pair")
-    note = f"{unit}. Corrected for {pairs_in_all}, shown or not.{_format_reasons(rows)}"
+    note = f"{unit}. {_format_corrections(rows)}{_format_reasons(rows)}"
     print_result(f"{note}\n", style="dim")
+    for reason in rows["unranked"].drop_nulls().unique(maintain_order=True):
+        print_result(f"Not ranked: {reason}. {SELECTED}\n")
 
 
 def _format_pair(row: dict[str, Any], times: int) -> dict[str, str]:
@@ -128,6 +134,19 @@ def _format_p(value: float | None) -> str:
     if value is None:
         return "–"
     return f"<{MIN_P}" if value < MIN_P else f"{value:.3f}"
+
+
+def _format_corrections(rows: pl.DataFrame) -> str:
+    """Format for how many pairs the p-values are corrected."""
+    counts = rows.group_by("n_pairs", maintain_order=True).agg(pl.col("unranked").first())
+    return (
+        ". ".join(
+            f"Corrected for {format_count(n, 'pair')}"
+            + (f" of {unranked.partition(':')[0]}" if unranked else "")
+            for n, unranked in counts.iter_rows()
+        )
+        + ", shown or not."
+    )
 
 
 def _format_reasons(rows: pl.DataFrame) -> str:

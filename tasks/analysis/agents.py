@@ -1,6 +1,6 @@
 """Differences between any two agents of an edition, as computed by the leaderboard stage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -13,7 +13,8 @@ from tasks.warehouse.store import Readable
 
 PAIRS = """
 SELECT p.*, mine.value AS agent_value, yours.value AS other_value,
-    mine.provisional OR yours.provisional AS provisional
+    mine.provisional OR yours.provisional AS provisional,
+    coalesce(p.agent || ': ' || mine.unranked, p.other || ': ' || yours.unranked) AS unranked
 FROM agent_pairs AS p
 JOIN leaderboard AS mine
     ON mine.edition = p.edition AND mine.protocol = p.protocol AND mine.metric = p.metric
@@ -25,12 +26,12 @@ WHERE p.edition = $1 AND p.judge = $2
 ORDER BY p.protocol, p.metric, p.agent, p.other
 """
 UNRANKED = """
-SELECT agent, min(unranked) FROM leaderboard
-WHERE edition = $1 AND judge = $2 AND unranked IS NOT NULL GROUP BY agent ORDER BY agent
+SELECT DISTINCT agent FROM leaderboard
+WHERE edition = $1 AND judge = $2 AND unranked IS NOT NULL
 """
 COLUMNS = ["edition", "protocol", "metric", "judge", "agent", "other", "n_articles", "difference",
          "low", "high", "effect_size", "better_share", "p", "p_adjusted", "n_pairs", "seed",
-         "provisional", "reason"]  # fmt: skip
+         "provisional", "unranked", "reason"]  # fmt: skip
 
 
 def compare_agents(
@@ -48,10 +49,11 @@ def compare_agents(
         metrics: only these; the ranking and headline metrics if empty.
         agents: one agent: its pairs with all others; several: the pairs among them, in this
             order. If empty, all pairs, with the agent first that leads on the common articles.
+            Pairs of an agent without a rank are only returned if it is named.
 
     Returns:
-        The columns of `agent_pairs` and whether one of the two figures is provisional, metric by
-        metric; differences are `agent` minus `other`.
+        The columns of `agent_pairs`, whether one of the two figures is provisional, and why one
+        of the two agents has no rank, metric by metric; differences are `agent` minus `other`.
 
     Raises:
         UnknownName: a name is unknown, or there are no pairs; the message lists the known names.
@@ -68,33 +70,29 @@ def compare_agents(
     if protocols:
         pairs = pairs.filter(pl.col("protocol").is_in(protocols))
     _check_names("metric", metrics, pairs["metric"].to_list(), edition)
-    _check_names("agent", agents, [*pairs["agent"], *pairs["other"]], edition,
-                 dict(source.frame(UNRANKED, [edition, judge]).iter_rows()))  # fmt: skip
+    _check_names("agent", agents, [*pairs["agent"], *pairs["other"]], edition)
+    apart = set(source.frame(UNRANKED, [edition, judge])["agent"])
+    hidden = apart - set(agents)
+    if len(set(agents)) > 1 and set(agents) <= apart:
+        raise UnknownName(
+            f"{edition} does not compare {' with '.join(agents)}: none of them is ranked. Name "
+            f"one of them, to compare it with the agents that are."
+        )
     wanted = list(metrics) or _choose_metrics(pairs)
-    pairs = pairs.filter(pl.col("metric").is_in(wanted))
+    pairs = pairs.filter(
+        pl.col("metric").is_in(wanted),
+        ~pl.col("agent").is_in(hidden),
+        ~pl.col("other").is_in(hidden),
+    )
     return _sort_pairs(_orient_pairs(_select_agents(pairs, agents), agents)).select(COLUMNS)
 
 
-def _check_names(
-    kind: str,
-    names: Sequence[str],
-    available: Sequence[str],
-    edition: str,
-    unranked: Mapping[str, str] | None = None,
-) -> None:
+def _check_names(kind: str, names: Sequence[str], available: Sequence[str], edition: str) -> None:
     known = sorted(set(available))
     for name in names:
         if name not in known:
-            raise UnknownName(
-                f"{edition} compares no agents by the metric {name!r}. {suggest_names(name, known)}"
-                if kind == "metric"
-                else f"{edition} does not compare {name!r}{_explain_unranked(name, unranked)}. "
-                f"{suggest_names(name, known)}"
-            )
-
-
-def _explain_unranked(name: str, unranked: Mapping[str, str] | None) -> str:
-    return f", which is not ranked ({unranked[name]})" if unranked and name in unranked else ""
+            what = f"agents by the metric {name!r}" if kind == "metric" else f"agent {name!r}"
+            raise UnknownName(f"{edition} compares no {what}. {suggest_names(name, known)}")
 
 
 def _choose_metrics(pairs: pl.DataFrame) -> list[str]:

@@ -133,7 +133,7 @@ def _render_part(parts: BoardParts, assignments: Sequence[str]) -> dict[str, Any
             parts.category_of,
             parts.article_of,
             unranked=parts.unranked,
-            pair_intervals=False,
+            all_pairs=False,
         )
         by_metric.append({row.agent: row for row in found.rows})
     order = by_metric[0] if by_metric else {}

@@ -6,24 +6,20 @@ Used for the leaderboard and for the site, which also shows parts of an edition.
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 import polars as pl
 
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.aggregates import aggregate
-from tasks.metrics.cluster_sums import Mask, ScoreMatrix, build_score_matrix
-from tasks.metrics.randomization_test import count_draws, holm_correction, randomization_p_values
+from tasks.metrics.cluster_sums import ScoreMatrix, build_score_matrix
 from tasks.metrics.ranks import SIGNIFICANCE_LEVEL, competition_ranks, rank_ranges
-from tasks.metrics.resampling import Array, Interval, bootstrap_intervals
+from tasks.metrics.resampling import Interval, bootstrap_intervals
+from tasks.scoring.agent_pairs import Pair, compare_pairs
 
-STATISTICS_VERSION = "2"
+STATISTICS_VERSION = "3"
 """Raise it when the same scores would get other intervals, p-values or rank ranges."""
 NO_VALUE = "no value"
-NONE_SHARED = "no article of which both have a value"
-NEGLIGIBLE = 1e-12
-"""Smaller differences count as zero."""
 
 
 @dataclass(frozen=True)
@@ -53,39 +49,14 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two agents compared by one metric, over the assignments for which both have a value."""
-
-    agent: str
-    other: str
-    n_articles: int
-    n_pairs: int
-    """Number of pairs in the correction."""
-    difference: float | None = None
-    """`agent` minus `other`, in the metric's unit."""
-    low: float | None = None
-    """Lower end of the difference's 95 % interval."""
-    high: float | None = None
-    effect_size: float | None = None
-    """Mean of the articles' differences over their standard deviation (Cohen's d_z)."""
-    better_share: float | None = None
-    """Share of the articles in which `agent` has the better value, 0-1; ties count half."""
-    p: float | None = None
-    """p-value of the difference, from the randomization test; 0-1."""
-    p_adjusted: float | None = None
-    """p-value with Holm's correction for all pairs of the metric."""
-    reason: str | None = None
-    """Why a value is missing."""
-
-
-@dataclass(frozen=True)
 class Standings:
     """The results of all agents for one metric and judge."""
 
     rows: tuple[Standing, ...]
     """Best first, then those that are not ranked, last those without a value."""
     pairs: tuple[Pair, ...]
-    """Each two ranked agents with a value; `agent` sorts before `other`."""
+    """Each two ranked agents with a value, and each agent that is not ranked with each that is;
+    `agent` sorts before `other`."""
 
 
 def compute_standings(
@@ -95,7 +66,7 @@ def compute_standings(
     article_of: Mapping[str, str | None],
     *,
     unranked: Container[str] = frozenset(),
-    pair_intervals: bool = True,
+    all_pairs: bool = True,
 ) -> Standings:
     """Compute values, intervals, rank ranges and pairs of all agents with scores.
 
@@ -104,13 +75,14 @@ def compute_standings(
             n_items, n_open and state; one per report, in any order, also without a value.
         category_of: assignment → category; assignments without one form a category together.
         article_of: assignment → article; assignments without one are resampled on their own.
-        unranked: agents to list apart. They have a value and an interval, but no place, rank or
-            pair: ranks of others and the correction for pairs are as without them.
-        pair_intervals: whether to compute intervals of differences, too.
+        unranked: agents to list apart. They have a value and an interval, but no place or rank:
+            ranks of others and the correction of their pairs are as without them.
+        all_pairs: whether to compute what ranks do not need: the intervals of differences, and
+            the pairs of agents that are not ranked.
     """
     items = build_score_matrix(scores, metric.aggregate, category_of, article_of)
     own = _compute_intervals(items)
-    pairs = _compare_pairs(items, metric, unranked, pair_intervals)
+    pairs = compare_pairs(items, metric, unranked, all_pairs)
     sign = 1 if metric.better == "higher" else -1
     rows = _build_standings(scores, metric, category_of, items, own)
     return Standings(_rank(rows, pairs, unranked, sign), pairs)
@@ -207,88 +179,3 @@ def _find_order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:
     if pair.difference and pair.p_adjusted is not None and pair.p_adjusted < SIGNIFICANCE_LEVEL:
         first = pair.difference * sign > 0
         yield (pair.agent, pair.other) if first else (pair.other, pair.agent)
-
-
-def _compare_pairs(
-    items: ScoreMatrix, metric: MetricEntry, unranked: Container[str], pair_intervals: bool
-) -> tuple[Pair, ...]:
-    counted = items.has_value
-    common: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
-    valued = [
-        column
-        for column, agent in enumerate(items.agents)
-        if counted[:, column].any() and agent not in unranked
-    ]
-    for one, other in combinations(valued, 2):
-        common[(counted[:, one] & counted[:, other]).tobytes()].append((one, other))
-    n_pairs = sum(len(pairs) for mask, pairs in common.items() if any(mask))
-    sign = 1 if metric.better == "higher" else -1
-    found = [
-        pair
-        for mask, pairs in common.items()
-        for pair in _compare_alike(
-            items, np.frombuffer(mask, dtype=np.bool_), pairs, sign, n_pairs, pair_intervals
-        )
-    ]
-    adjusted = iter(holm_correction([pair.p for pair in found if pair.p is not None]))
-    done = (pair if pair.p is None else replace(pair, p_adjusted=next(adjusted)) for pair in found)
-    return tuple(sorted(done, key=lambda pair: (pair.agent, pair.other)))
-
-
-def _compare_alike(
-    items: ScoreMatrix,
-    rows: Mask,
-    pairs: list[tuple[int, int]],
-    sign: int,
-    n_pairs: int,
-    pair_intervals: bool,
-) -> Iterator[Pair]:
-    """Compare pairs that share the same assignments, all at once."""
-    columns = sorted({column for pair in pairs for column in pair})
-    names = [items.agents[column] for column in columns]
-    sums = items.sums(rows, columns)
-    places_of = [(columns.index(one), columns.index(other)) for one, other in pairs]
-    if not sums.n_clusters:
-        for one, other in places_of:
-            yield Pair(names[one], names[other], 0, n_pairs, reason=NONE_SHARED)
-        return
-    first, second = [one for one, _ in places_of], [other for _, other in places_of]
-    whole, single = sums.overall(), sums.by_cluster()
-    unknown = [Interval(None, None)] * len(pairs)
-
-    def differences(counts: Array) -> Array:
-        figures = sums.figures(counts)
-        return figures[first] - figures[second]
-
-    spans = bootstrap_intervals(differences, sums.n_clusters) if pair_intervals else unknown
-    tests = randomization_p_values(sums, places_of, count_draws(n_pairs))
-    for (one, other), span, p in zip(places_of, spans, tests, strict=True):
-        apart = single[one] - single[other]
-        yield Pair(
-            agent=names[one],
-            other=names[other],
-            n_articles=sums.n_clusters,
-            difference=_round_negligible(float(whole[one] - whole[other])),
-            low=span.low,
-            high=span.high,
-            effect_size=_compute_effect_size(apart),
-            better_share=_compute_better_share(apart * sign),
-            p=p,
-            n_pairs=n_pairs,
-            reason=span.reason,
-        )
-
-
-def _round_negligible(difference: float) -> float:
-    return 0.0 if abs(difference) < NEGLIGIBLE else difference
-
-
-def _compute_effect_size(apart: Array) -> float | None:
-    """Return Cohen's d_z; null if the articles' differences do not vary."""
-    if len(apart) < 2 or (deviation := float(apart.std(ddof=1))) < NEGLIGIBLE:
-        return None
-    return float(apart.mean()) / deviation
-
-
-def _compute_better_share(apart: Array) -> float:
-    return float(((apart > NEGLIGIBLE) + 0.5 * (np.abs(apart) <= NEGLIGIBLE)).mean())

@@ -202,7 +202,7 @@ class AgentPair(Row):
     p_adjusted: float | None
     """`p`, corrected for `n_pairs` comparisons by Holm's method; below .05 is significant."""
     n_pairs: int
-    """Pairs of agents compared by this metric and judge."""
+    """Pairs in that correction: all of ranked agents, or all of one that is not ranked."""
     seed: int
     """Seed of the draws for interval and p-value."""
     reason: str | None = None

@@ -127,7 +127,7 @@ def test_less_is_better_where_the_metric_says_so(compared: Path, evergreen: Ever
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--agent", "nobody"), "does not compare 'nobody'. Known: first, second, third"),
+        (("--agent", "nobody"), "compares no agent 'nobody'. Known: first, second, third"),
         (("--metric", "kpr"), "coverage_wiki, effective_citations, leakage_rate"),
         (("--judge", "nobody"), "no judge 'nobody'"),
         (("--protocol", "race"), "no figures of the protocol 'race'"),
@@ -195,7 +195,7 @@ def test_a_leaderboard_without_ranges_shows_bare_ranks_and_no_word_of_ranges(
     assert all(INTERVAL not in row for row in leaderboard_rows(bare))
 
 
-def test_an_agent_that_is_not_ranked_is_compared_with_nobody_and_the_message_says_why(
+def test_an_agent_that_is_not_ranked_is_compared_when_it_is_named_and_the_reason_said(
     tmp_path: Path, evergreen: Evergreen
 ) -> None:
     path = tmp_path / "w.duckdb"
@@ -217,11 +217,19 @@ def test_an_agent_that_is_not_ranked_is_compared_with_nobody_and_the_message_say
         warehouse.write(Change(LeaderboardRow, rows), Change(AgentPair, pairs))
     out = asked(evergreen, path, "--metric", "coverage_wiki")
     assert "cyd" not in out
-    code, _, said = evergreen("compare", "agents", "--edition", "e", "--warehouse", path,
-                              "--metric", "coverage_wiki", "--agent", "cyd")  # fmt: skip
-    told = " ".join(said.replace("│", " ").split())
-    assert code != 0
-    assert "'cyd', which is not ranked (it delivered 1 of 3 reports, fewer than 95 %)" in told
+    named = asked(evergreen, path, "--metric", "coverage_wiki", "--agent", "cyd")
+    lines = [line.split() for line in named.splitlines()]
+    assert [(line[1], line[-1]) for line in lines if line[:1] == ["cyd"]] == [
+        ("ann", "1"), ("bob", "1"),
+    ]  # fmt: skip
+    flat = " ".join(named.split())
+    assert "Not ranked: cyd: it delivered 1 of 3 reports, fewer than 95 %. Compared over" in flat
+    assert "Corrected for 2 pairs of cyd, shown or not" in flat
+    mixed = asked(evergreen, path, "--metric", "coverage_wiki", "--agent", "ann",
+                  "--agent", "bob", "--agent", "cyd")  # fmt: skip
+    assert "Corrected for 1 pair. Corrected for 2 pairs of cyd" in " ".join(mixed.split())
+    only = asked(evergreen, path, "--metric", "coverage_wiki", "--agent", "ann")
+    assert "cyd" not in only
     _, board_out, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", path)
     lines = [line.split() for line in board_out.splitlines()]
     assert [line[:2] for line in lines if line[1:2] in (["ann"], ["bob"], ["cyd"])] == [

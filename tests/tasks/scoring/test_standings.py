@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.aggregates import Aggregate, aggregate
 from tasks.metrics.cluster_sums import build_score_matrix
-from tasks.scoring.standings import Pair, Standing, compute_standings
+from tasks.scoring.agent_pairs import Pair
+from tasks.scoring.standings import Standing, compute_standings
 
 SCHEMA = {"agent": pl.String, "assignment": pl.String, "value": pl.Float64,
           "numerator": pl.Float64, "n_items": pl.Int64, "n_open": pl.Int64,
@@ -200,7 +201,7 @@ def test_a_rank_range_holds_the_place_where_all_have_the_same_articles(
 
 def test_differences_can_be_left_without_intervals() -> None:
     frame = scores(ann=[0.1, 0.2, 0.3, 0.4, 0.5], bob=[0.2, 0.1, 0.4, 0.3, 0.9])
-    [full], [bare] = stand(frame).pairs, stand(frame, pair_intervals=False).pairs
+    [full], [bare] = stand(frame).pairs, stand(frame, all_pairs=False).pairs
     assert bare.low is None
     assert full.low is not None
     assert (bare.p, bare.difference) == (full.p, full.difference)
@@ -227,7 +228,12 @@ def test_who_is_listed_apart_has_a_figure_and_changes_nothing_of_the_others() ->
     found = stand(scores(**values, cyd=[1.0] * 6, dan=[None] * 6), unranked={"cyd"})
     assert [each.agent for each in found.rows] == ["ann", "bob", "cyd", "dan"]
     assert [row(found, name) for name in values] == list(alone.rows)
-    assert found.pairs == alone.pairs
+    assert [pair for pair in found.pairs if pair.other != "cyd"] == list(alone.pairs)
+    ours = [pair for pair in found.pairs if pair.other == "cyd"]
+    assert [(pair.agent, pair.n_pairs) for pair in ours] == [("ann", 2), ("bob", 2)]
+    assert all(pair.low < pair.difference < pair.high < 0 for pair in ours)
+    fewer = stand(scores(**values, cyd=[1.0] * 6), unranked={"cyd"}, all_pairs=False)
+    assert [(pair.agent, pair.other) for pair in fewer.pairs] == [("ann", "bob")]
     apart = row(found, "cyd")
     assert (apart.value, apart.n_reports) == (1.0, 6)
     assert (apart.place, apart.rank_from, apart.rank_to) == (None, None, None)
