@@ -1,22 +1,23 @@
 # One image for the Prefect server, the worker and the sandbox: docker-compose.yml says which.
+# `make rig-image` builds it and runs what docker-compose.yml starts.
 FROM python:3.11.14-slim-bookworm AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-WORKDIR /opt/evergreen
-RUN python -m venv .venv
-ENV PATH=/opt/evergreen/.venv/bin:$PATH
+WORKDIR /src
+RUN python -m venv /opt/evergreen
+ENV PATH=/opt/evergreen/bin:$PATH
 # The locks before the code, which changes more often. As in the Makefile: they are complete.
 COPY requirements.lock requirements-lake.lock requirements-sandbox.lock ./
-RUN pip install --require-hashes --no-deps -r requirements.lock -r requirements-lake.lock \
-    -r requirements-sandbox.lock
+# pip's settings, where a machine needs some (an index, certificates): secrets are in no layer.
+RUN --mount=type=secret,id=pip.conf --mount=type=secret,id=certificates \
+    PIP_CONFIG_FILE=/run/secrets/pip.conf pip install --require-hashes --no-deps \
+    -r requirements.lock -r requirements-lake.lock -r requirements-sandbox.lock
 COPY LICENSE README.md pyproject.toml ./
+COPY evergreen evergreen
 COPY flows flows
 COPY tasks tasks
 COPY configs configs
 COPY data/sample data/sample
-# In place: the code looks for configs/ and data/ beside itself.
-RUN pip install --no-deps --no-build-isolation -e . \
-    && pip check \
-    && python -m compileall -q flows tasks
+RUN pip install --no-deps --no-build-isolation . && pip check
 
 FROM python:3.11.14-slim-bookworm
 # A number, so that Kubernetes and the like see that it is not root.
@@ -27,7 +28,7 @@ COPY --from=build /opt/evergreen /opt/evergreen
 # What the image installs; `make sbom` writes both.
 COPY sbom.cdx.json /opt/evergreen/sbom.cdx.json
 LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="f94e91a8f3b1b665dd7ff5baa6cdc1dc4d2559633683653944492e547d302b22"
-ENV PATH=/opt/evergreen/.venv/bin:$PATH \
+ENV PATH=/opt/evergreen/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     HOME=/tmp \

@@ -356,7 +356,7 @@ def test_the_image_installs_only_what_the_lock_names_by_its_hash() -> None:
         "--require-hashes --no-deps -r requirements.lock -r requirements-lake.lock "
         "-r requirements-sandbox.lock"
     )
-    assert "--no-deps --no-build-isolation -e ." in project
+    assert project == "pip install --no-deps --no-build-isolation ."
 
 
 def test_the_image_runs_as_somebody_without_rights() -> None:
@@ -401,8 +401,8 @@ def test_a_site_is_written_where_the_configuration_says_and_served_from_there() 
     )
 
 
-def test_the_configuration_is_mounted_where_the_image_has_it() -> None:
-    [place] = [each.text for each in instructions("WORKDIR") if each.stage == 0]
+def test_the_configuration_is_mounted_in_the_working_folder_where_it_comes_first() -> None:
+    [place] = [each.text for each in instructions("WORKDIR") if each.stage == FINAL]
     for name in ("worker", "sandbox"):
         assert f"./configs:{place}/configs:ro" in SERVICES[name]["volumes"]
 

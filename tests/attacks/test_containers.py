@@ -81,7 +81,7 @@ def test_the_sandbox_writes_its_index_alone() -> None:
     assert mounts("sandbox") == {
         "/srv/evergreen/exports": ("exports", False),
         "/srv/sandbox": ("sandbox", True),
-        "/opt/evergreen/configs": ("./configs", False),
+        "/srv/evergreen/configs": ("./configs", False),
     }
     command = " ".join(SERVICES["sandbox"]["command"])
     assert "--index /srv/sandbox" in command

@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from tests.compose_file import ROOT, environment, services
+from tests.rigs.image.composed import make_passwords
+from tests.rigs.image.uses import ask_sandbox, count_runs, evaluate_sample, run_deployment
 
 BUILD_SECONDS = 1800
 UP_SECONDS = 900
@@ -62,26 +63,17 @@ class Composed:
                     "logs", "--tail", "40", env=kept | self.given)  # fmt: skip
         return done.stdout[-6000:]
 
-    def within(self, service: str, *command: str, seconds: float = 300, ok: bool = True) -> str:
+    def within(self, service: str, /, *command: str, seconds: float = 700, ok: bool = True) -> str:
         """Run a command in a service's container."""
         return self("exec", "-T", service, *command, seconds=seconds, ok=ok,
                     profiles="sandbox,site")  # fmt: skip
-
-    def run(self, flow: str, **parameters: object) -> None:
-        """Run a deployment to its end; fails where the run does."""
-        given = [f"--param={name}={json.dumps(value)}" for name, value in parameters.items()]
-        self.within("worker", "prefect", "deployment", "run", f"{flow}/evergreen", *given,
-                    "--watch", "--watch-timeout", "600", seconds=700)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def composed() -> Composed:
     if reason := without(("docker", "compose", "version"), "docker compose version"):
         pytest.skip(reason)
-    key = "EVERGREEN_SANDBOX_KEY"
-    names = ("POSTGRES_PASSWORD", "SERVER_DATABASE_PASSWORD", "WORKER_DATABASE_PASSWORD")
-    given = {name: "p@ss/w:rd %25+#$" + secrets.token_urlsafe(8) for name in names}
-    return Composed(f"evergreen-test-{os.getpid()}", given | {key: secrets.token_urlsafe(16)})
+    return Composed(f"evergreen-test-{os.getpid()}", make_passwords())
 
 
 @pytest.fixture(scope="module")
@@ -122,29 +114,20 @@ def test_compose_starts_nothing_without_a_password(composed: Composed) -> None:
 
 
 def test_a_run_of_a_deployment_is_done_and_its_site_served(up: Composed) -> None:
-    up.within("worker", "evergreen", "import", "wlc", "/opt/evergreen/data/sample")
-    up.run("evaluate", edition="sample", protocols=["wiki_fact"])
-    assert "wiki_fact" in up.within("worker", "evergreen", "leaderboard", "--edition", "sample",
-                                    "--format", "json")  # fmt: skip
-    up.run("publish", edition="sample", to="data/site")
+    evaluate_sample(up.within)
     up("up", "--detach", "--wait", "site", seconds=UP_SECONDS, profiles="site")
     assert "<html" in up.within("site", "wget", "-qO-", "http://127.0.0.1:8080/")
 
 
-def test_the_sandbox_serves_the_edition_to_who_has_the_key(up: Composed) -> None:
+def test_the_sandbox_serves_the_edition_to_who_has_a_token(up: Composed) -> None:
     up("up", "--detach", "--wait", "sandbox", seconds=UP_SECONDS, profiles="sandbox")
-    ask = (
-        "import os, urllib.request as u; r = u.Request('http://sandbox:8100/search?query=lighthouse"
-        "&format=json', headers={'x-api-key': os.environ['EVERGREEN_SANDBOX_KEY']});"
-        "print(u.urlopen(r).status)"
-    )
-    assert up.within("worker", "python", "-c", ask).strip() == "200"
+    ask_sandbox(up.within)
 
 
 def test_a_second_worker_takes_its_share(up: Composed) -> None:
     up("up", "--detach", "--wait", "--scale", "worker=2", seconds=UP_SECONDS)
     assert len(up("ps", "--quiet", "worker").split()) == 2
-    up.run("evaluate", edition="sample", protocols=["wiki_fact"])
+    run_deployment(up.within, "evaluate", edition="sample", protocols=["wiki_fact"])
 
 
 def test_the_containers_are_nobody_and_can_change_nothing_of_their_own(up: Composed) -> None:
@@ -155,15 +138,8 @@ def test_the_containers_are_nobody_and_can_change_nothing_of_their_own(up: Compo
 
 
 def test_a_server_that_ends_comes_back_with_its_history(up: Composed) -> None:
-    count = (
-        "python",
-        "-c",
-        "import urllib.request as u; r = u.Request("
-        "'http://server:4200/api/flow_runs/count', data=b'{}', "
-        "headers={'content-type': 'application/json'}); print(u.urlopen(r).read().decode())",
-    )
-    before = int(up.within("worker", *count))
+    before = count_runs(up.within)
     assert before > 0
     up("kill", "server")
     up("up", "--detach", "--wait", seconds=UP_SECONDS)
-    assert int(up.within("worker", *count)) >= before
+    assert count_runs(up.within) >= before

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import IO, Any
 
 import psutil
 
+ROOT = Path(__file__).resolve().parents[2]
 STARTS_WITHIN_SECONDS = 60
 PORTS_TRIED = 5
 OWNER = "postgres"
@@ -145,10 +146,15 @@ class RunningPostgres:
 
 
 @contextmanager
-def running(folder: Path, password: str | None = None) -> Iterator[RunningPostgres]:
+def running(
+    folder: Path, password: str | None = None, port: int | None = None
+) -> Iterator[RunningPostgres]:
     """A server for as long as the block lasts, and no longer than this process. It must be asked
     with a password if one is given. Its log lies in `folder`; what it stores in a temporary
-    folder, because the user it runs as where we are root may not enter pytest's folders."""
+    folder, because the user it runs as where we are root may not enter pytest's folders.
+
+    port: a free one if not given.
+    """
     if reason := missing():
         raise RuntimeError(reason)
     folder.mkdir(parents=True, exist_ok=True)
@@ -158,7 +164,11 @@ def running(folder: Path, password: str | None = None) -> Iterator[RunningPostgr
     with _guarded(home):
         log = folder / "postgres.log"
         _make_cluster(home, password)
-        postgres = _on_afree_port(home, log, password)
+        if port is None:
+            postgres = _on_afree_port(home, log, password)
+        else:
+            postgres = RunningPostgres(home, log, port, password)
+            postgres.start()
         try:
             yield postgres
         finally:
@@ -184,6 +194,24 @@ def _guarded(home: Path) -> Iterator[None]:
 def _end(guard: subprocess.Popen[bytes], held: IO[bytes]) -> None:
     held.close()
     guard.wait()
+
+
+def run_databases_script(
+    postgres: RunningPostgres, given: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run deploy/databases.sh as Postgres's image does."""
+    asked = {
+        "PATH": os.pathsep.join([str(Path(_program("psql")).parent), os.environ["PATH"]]),
+        "PGHOST": postgres.host,
+        "PGPORT": str(postgres.port),
+        "PGUSER": postgres.user,
+        "PGPASSWORD": postgres.password or "",
+        "PGDATA": str(postgres.home / "data"),
+    }
+    return subprocess.run(
+        [ROOT / "deploy" / "databases.sh"], env={**asked, **given}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
 
 
 def _make_cluster(home: Path, password: str | None) -> None:

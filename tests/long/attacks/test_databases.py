@@ -13,7 +13,7 @@ import pytest
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.store import open_warehouse
 from tests.compose_file import ROOT, environment
-from tests.rigs.postgres import RunningPostgres, _program, missing, running
+from tests.rigs.postgres import RunningPostgres, missing, run_databases_script, running
 
 pytestmark = [
     pytest.mark.rig,
@@ -31,23 +31,6 @@ LOGIN = {"PREFECT_SERVER_API_AUTH_STRING": "operator:for-these-tests"}
 OWN = {SERVER: "SERVER_DATABASE_PASSWORD", WORKER: "WORKER_DATABASE_PASSWORD"}
 
 
-def prepare(postgres: RunningPostgres, **given: str) -> subprocess.CompletedProcess[str]:
-    """Run deploy/databases.sh as Postgres's image does."""
-    programs = os.pathsep.join([str(Path(_program("psql")).parent), os.environ["PATH"]])
-    asked = {
-        "PATH": programs,
-        "PGHOST": postgres.host,
-        "PGPORT": str(postgres.port),
-        "PGUSER": postgres.user,
-        "PGPASSWORD": PASSWORDS["POSTGRES_PASSWORD"],
-        "PGDATA": str(postgres.home / "data"),
-    }
-    return subprocess.run(
-        [ROOT / "deploy" / "databases.sh"], env=asked | given, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgres]:
     """What docker-compose.yml starts: a new volume, prepared by our script."""
@@ -55,10 +38,10 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgr
     with running(folder, password=PASSWORDS["POSTGRES_PASSWORD"]) as server:
         hba = server.home / "data" / "pg_hba.conf"
         hba.write_text(hba.read_text("utf-8") + "host all all all scram-sha-256\n", "utf-8")
-        done = prepare(server, **PASSWORDS)
+        done = run_databases_script(server, PASSWORDS)
         assert done.returncode == 0, done.stderr
         assert not done.stderr
-        again = prepare(server, **PASSWORDS)
+        again = run_databases_script(server, PASSWORDS)
         assert "already exists" in again.stderr
         # Before it reads its rules anew, as the image starts it anew.
         server.ask("SELECT pg_reload_conf()")
@@ -163,7 +146,7 @@ def test_nothing_is_made_without_a_password(
 ) -> None:
     """A database user without a password is never made."""
     for given in ({**PASSWORDS, name: ""}, {k: v for k, v in PASSWORDS.items() if k != name}):
-        done = prepare(replace(postgres, home=tmp_path), **given)
+        done = run_databases_script(replace(postgres, home=tmp_path), given)
         assert done.returncode != 0
         assert f"{name}: write it into .env" in done.stderr
     assert not list(tmp_path.iterdir())
