@@ -2,17 +2,35 @@
 
 Prefect puts the working folder first on Python's path while it imports a flow. Half of all projects
 have a `tasks.py` or a `flows.py` there, which would be taken for ours.
+
+An error that a user can fix is logged as on the command line: its message, without a traceback.
 """
 
+import logging
 import runpy
 import sys
 
 from flows.registry import SERVED_FLOWS, load_flow
+from tasks.errors import ExpectedError
 
 COMMAND = (sys.executable, "-P", "-m", "flows.engine")
 """Starts it; -P keeps the working folder off the path until then."""
 
+FAILURE_LOGGERS = ("prefect.engine", "prefect.flow_runs", "prefect.task_runs")
+"""They log the exception that ends a run."""
+
+
+def drop_traceback(record: logging.LogRecord) -> bool:
+    """Reduce the record of an `ExpectedError` to its message. For a logger's filters."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, ExpectedError):
+        record.msg, record.args, record.exc_info = "%s", (str(error),), None
+    return True
+
+
 if __name__ == "__main__":
+    for name in FAILURE_LOGGERS:
+        logging.getLogger(name).addFilter(drop_traceback)
     for name in SERVED_FLOWS:
         load_flow(name)
     runpy.run_module("prefect.engine", run_name="__main__", alter_sys=True)

@@ -79,7 +79,26 @@ def compare_in_pairs(
     entries = {(p, entry.name): entry for p, of in known.items() for entry in of.metrics}
     for key, rows in found.group_by("protocol", "metric", maintain_order=True):
         _print_metric(rows, str(key[0]), entries.get((str(key[0]), str(key[1]))))
+    few = _count_too_few(found)
+    if few:
+        print_result(
+            f"With {format_count(few, 'article')} no difference can be significant: it takes more."
+        )
+    for reason in found["unranked"].drop_nulls().unique(maintain_order=True):
+        print_result(f"Not ranked: {reason}. {SELECTED}")
     print_result(NOTE, style="dim")
+
+
+def _count_too_few(pairs: pl.DataFrame) -> int:
+    """Return the most articles that a pair rests on if no pair could be significant, else 0.
+
+    Of 2^n ways to swap two agents within n articles, two give the largest difference. Holm's
+    method multiplies the smallest p-value of k pairs by k.
+    """
+    found = pairs.filter(pl.col("p").is_not_null())
+    smallest = (found["n_pairs"] * 2.0 ** (1 - found["n_articles"])).min()
+    most = found["n_articles"].max()
+    return int(most) if smallest is not None and smallest >= SIGNIFICANCE_LEVEL else 0
 
 
 def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) -> None:
@@ -104,8 +123,6 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
     unit = "In the metric's own numbers" if number else "Percentage points"
     note = f"{unit}. {_format_corrections(rows)}{_format_reasons(rows)}"
     print_result(f"{note}\n", style="dim")
-    for reason in rows["unranked"].drop_nulls().unique(maintain_order=True):
-        print_result(f"Not ranked: {reason}. {SELECTED}\n")
 
 
 def _format_pair(row: dict[str, Any], times: int) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """`evergreen evaluate`, and `evergreen demo`, which runs everything on a sample."""
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import polars as pl
@@ -55,12 +56,17 @@ def demo(warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
         chosen = {"edition": "sample", "protocols": [*protocols], "warehouse": store.url}
         complete, outcome = run_flow("bring_in", chosen, _find_demo_outcome(store, protocols))
         print_demo(store, "sample", "wiki_fact", load_judges().default)
-    print_outcome(
-        complete,
-        outcome,
-        next_step="Next:\n"
-        "  evergreen publish --to site     all of it as pages: open site/index.html\n"
-        "  evergreen init my-benchmark     a project with agents and judges of your own",
+    print_outcome(complete, outcome, next_step=_suggest_after_demo())
+
+
+def _suggest_after_demo() -> str:
+    own = (
+        "  evergreen import reports FOLDER --agent NAME     reports of your own agent"
+        if Path("configs").is_dir()
+        else "  evergreen init my-benchmark     a project with agents and judges of your own"
+    )
+    return (
+        f"Next:\n  evergreen publish --to site     all of it as pages: open site/index.html\n{own}"
     )
 
 

@@ -65,12 +65,12 @@ def _describe_progress(found: EditionProgress, judge: str) -> str:
     if found.judged:
         done.append(f"{format_count(found.judged, 'cell')} judged by {judge}")
     pending = [
-        format_count(n, one)
-        for n, one in (
-            (found.jobs, "report asked for"),
+        format_count(n, *nouns)
+        for n, *nouns in (
+            (found.jobs, "report asked for", "reports asked for"),
             (found.failed, "failed job"),
             (found.pages, "page"),
-            (found.unjudged, "report to judge"),
+            (found.unjudged, "report to judge", "reports to judge"),
             (found.open, "open cell"),
         )
         if n

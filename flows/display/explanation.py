@@ -15,7 +15,7 @@ from flows.display.decisions import describe_citation, describe_decision
 from tasks.base import format_count
 from tasks.configuration.models import get_judge_title
 from tasks.foreign_text import make_visible
-from tasks.protocols.registry import available_protocols
+from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.site.wording import (
     MARKS,
     OutcomeMark,
@@ -136,14 +136,18 @@ def _print_scores(scores: Sequence[ReportScore]) -> None:
         if score.value is not None:
             entry = entries.get((score.protocol, score.metric))
             value = format_figure(score.value, entry.unit if entry else "share")
-            table.add_row(*_name_cells(score, score.metric), value, *_count_cells(score))
+            name = entry.title if entry else score.metric
+            table.add_row(*_name_cells(score, name), value, *_count_cells(score))
     without: dict[tuple[str, ...], list[ReportScore]] = {}
     for score in scores:
         if score.value is None:
             of = (score.protocol, score.judge, score.state, score.reason or "")
             without.setdefault(of, []).append(score)
     for (*_, state, reason), same in without.items():
-        metrics = ", ".join(score.metric for score in same)
+        named = (entries.get((score.protocol, score.metric)) for score in same)
+        metrics = ", ".join(
+            entry.title if entry else score.metric for entry, score in zip(named, same, strict=True)
+        )
         why = reason or state.replace("_", " ")
         table.add_row(*_name_cells(same[0], f"{metrics}: {why}"), "–", *_count_cells(same[0]))
     STDOUT.print(table)
@@ -151,7 +155,8 @@ def _print_scores(scores: Sequence[ReportScore]) -> None:
 
 
 def _name_cells(score: ReportScore, metric: str) -> Iterator[Text]:
-    return (Text(make_visible(name)) for name in (score.protocol, score.judge, metric))
+    protocol = get_protocol_title(score.protocol)
+    return (Text(make_visible(name)) for name in (protocol, score.judge, metric))
 
 
 def _count_cells(score: ReportScore) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """Print leaderboards as tables, JSON or CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 import polars as pl
@@ -140,7 +141,8 @@ def print_board(title: str, rows: pl.DataFrame, board: Board) -> None:
         sections=[min(map(agents.index, apart))] if apart else (),
     )
     for agent, reason in apart.items():
-        print_result(f"Not ranked: {agent}: {reason}.", style="dim")
+        how = f"Compare it: evergreen compare agents --agent {quote(agent)}"
+        print_result(f"Not ranked: {agent}: {reason}. {how}", style="dim")
 
 
 def _count_reports(board: Board, figures: "Figures", agents: Sequence[str]) -> list[str]:
