@@ -1,7 +1,7 @@
 """`evergreen backup`: back up a warehouse with its pages and files."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ from flows.display.console import (
 )
 from flows.display.formats import format_json
 from tasks.backup.creation import MadeBackup, create_backup
-from tasks.backup.manifest import BackupManifest, OnProgress, open_backup, verify
+from tasks.backup.manifest import BackupManifest, OnProgress, Store, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
 from tasks.backup.signature import check_signature, describe_unchecked_signature
 from tasks.base import format_count
@@ -155,8 +155,9 @@ def _summarize_manifest(manifest: BackupManifest) -> str:
     pages, files = (manifest.stores[store].count for store in ("pages", "files"))
     return (
         f"{format_count(manifest.rows, 'row')} in {len(manifest.tables)} tables (schema "
-        f"{manifest.schema_version}), {format_count(pages, 'page')}, "
-        f"{format_count(files, 'file')}, "
+        f"{manifest.schema_version}), "
+        f"{format_count(manifest.audit_entries, 'audit entry', 'audit entries')}, "
+        f"{format_count(pages, 'page')}, {format_count(files, 'file')}, "
         f"{manifest.bytes / 1e6:,.1f} MB; of {manifest.warehouse}, "
         f"{manifest.created_at:%Y-%m-%d %H:%M:%S} UTC"
     )
@@ -177,10 +178,13 @@ def _print_created(made: MadeBackup, form: str) -> None:
             f"Texts with what looks like somebody's key: {made.manifest.keys:,}. They are in the "
             "backup unchanged; keep it to yourself."
         )
-    new = ", ".join(f"{n:,} {store}" for store, n in made.copied.items())
-    print_message(f"New in it: {new}.")
+    print_message(f"New in it: {_format_copied(made.copied)}.")
     if made.removed:
         print_message(f"Removed: {', '.join(path.name for path in made.removed)}.")
+
+
+def _format_copied(copied: Mapping[Store, int]) -> str:
+    return ", ".join(format_count(n, store.removesuffix("s")) for store, n in copied.items())
 
 
 def _warn_about_missing_files(manifest: BackupManifest) -> None:
@@ -201,8 +205,7 @@ def _print_restored(
     _print_manifest(
         f"{done.where} is restored from {place}: {_summarize_manifest(manifest)}.", manifest, form
     )
-    brought = ", ".join(f"{n:,} {store}" for store, n in done.copied.items())
-    print_message(f"Restored: {brought}. The others existed.")
+    print_message(f"Restored: {_format_copied(done.copied)}. All others existed.")
     if done.kept_aside:
         print_message(f"Previous warehouse: {done.kept_aside} (delete it when nobody needs it).")
     if manifest.missing:

@@ -96,9 +96,10 @@ def _count_too_few(pairs: pl.DataFrame) -> int:
     method multiplies the smallest p-value of k pairs by k.
     """
     found = pairs.filter(pl.col("p").is_not_null())
-    smallest = (found["n_pairs"] * 2.0 ** (1 - found["n_articles"])).min()
-    most = found["n_articles"].max()
-    return int(most) if smallest is not None and smallest >= SIGNIFICANCE_LEVEL else 0
+    counts = [*found.select("n_pairs", "n_articles").iter_rows()]
+    if any(pairs * 2.0 ** (1 - articles) < SIGNIFICANCE_LEVEL for pairs, articles in counts):
+        return 0
+    return max((articles for _, articles in counts), default=0)
 
 
 def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) -> None:

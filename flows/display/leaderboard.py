@@ -141,8 +141,10 @@ def print_board(title: str, rows: pl.DataFrame, board: Board) -> None:
         sections=[min(map(agents.index, apart))] if apart else (),
     )
     for agent, reason in apart.items():
-        how = f"Compare it: evergreen compare agents --agent {quote(agent)}"
-        print_result(f"Not ranked: {agent}: {reason}. {how}", style="dim")
+        print_result(f"Not ranked: {agent}: {reason}.", style="dim")
+    if apart:
+        which, name = ("it", quote(*apart)) if len(apart) == 1 else ("one of them", "NAME")
+        print_result(f"To compare {which}: evergreen compare agents --agent {name}", style="dim")
 
 
 def _count_reports(board: Board, figures: "Figures", agents: Sequence[str]) -> list[str]:

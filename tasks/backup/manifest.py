@@ -32,6 +32,7 @@ from pydantic import AwareDatetime, Field, NonNegativeInt
 from tasks.base import Frozen
 from tasks.files.opening import SpecialFile, open_file
 from tasks.signing.signatures import SUFFIX, UNSIGNED
+from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.contents import SHA
 from tasks.warehouse.errors import WarehouseError, first_line
 from tasks.warehouse.writer import translate_error
@@ -97,8 +98,12 @@ class BackupManifest(Frozen):
 
     @property
     def rows(self) -> int:
-        """The rows of all tables."""
-        return sum(table.rows for table in self.tables.values())
+        """The rows of all tables but the audit, to which a backup and a restoration add one."""
+        return sum(table.rows for name, table in self.tables.items() if name != AuditEntry.table)
+
+    @property
+    def audit_entries(self) -> int:
+        return self.tables[AuditEntry.table].rows if AuditEntry.table in self.tables else 0
 
     @property
     def bytes(self) -> int:

@@ -49,7 +49,7 @@ def test_a_report_is_told_with_its_figures_claims_and_facts(
     for fact in report["facts"]:
         assert fact["text"][:60] in out
     coverage = next(s for s in report["scores"] if s["metric"] == "coverage_wiki")
-    row = next(line for line in out.splitlines() if " coverage_wiki " in line)
+    row = next(line for line in out.splitlines() if " Coverage  " in line)
     assert f"{coverage['value'] * 100:.1f}" in row
     assert str(coverage["n_items"]) in row.split()
 

@@ -38,8 +38,9 @@ def test_a_backup_is_made_verified_and_restored(
     (made,) = find_backups(backups)
     assert code == 0
     assert said.startswith(f"{made}: ")
-    assert "), 1 pages, 0 files" in said
-    assert "New in it: 1 pages, 0 files." in remarks
+    counts = said.partition(": ")[2].partition("; of ")[0]
+    assert ", 1 page, 0 files, " in counts
+    assert "New in it: 1 page, 0 files." in remarks
     assert f"Next: evergreen backup verify {made}" in remarks
 
     code, said, _ = evergreen("backup", "verify", backups)
@@ -48,8 +49,11 @@ def test_a_backup_is_made_verified_and_restored(
     new = tmp_path / "new.duckdb"
     code, said, remarks = evergreen("backup", "restore", backups, "--warehouse", new)
     assert (code, said.startswith(f"{new} is restored from {made}: ")) == (0, True)
-    assert "Restored: 1 pages, 0 files" in remarks
+    assert "Restored: 1 page, 0 files" in remarks
     assert without_audit(new) == without_audit(warehouse)
+    _, said, _ = evergreen("backup", "--to", tmp_path / "again", "--warehouse", new)
+    rows = counts.partition(" (schema ")[0]
+    assert f": {rows} (schema " in said, "what is restored counts as what was backed up"
 
     code, _, remarks = evergreen("backup", "restore", backups, "--warehouse", new)
     assert code == 1
