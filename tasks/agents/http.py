@@ -40,6 +40,9 @@ gateway that lost its backend) the job may exist."""
 class ApiClient(Generic[AskT]):
     """A client of one agent behind a JSON API, without what differs between the interfaces."""
 
+    address_key = "base_url"
+    """Where an agent's entry has the address, for messages."""
+
     def __init__(self, agent: str, ask: AskT, key: str | None) -> None:
         """agent: its id, for messages. key: redacted from every message and answer."""
         self.agent = agent
@@ -88,13 +91,13 @@ class ApiClient(Generic[AskT]):
         except TransientError as error:
             if error.kind == "connection":
                 raise Misconfigured(
-                    f"{self.agent}: {self.base_url} cannot be reached ({error}). Check `base_url` "
-                    f"in {CONFIGURED_IN}, and your network."
+                    f"{self.agent}: {self.base_url} cannot be reached ({error}). Check "
+                    f"`{self.address_key}` in {CONFIGURED_IN}, and your network."
                 ) from None
             if error.kind == "garbled":
                 raise Misconfigured(
                     f"{self.agent}: {self.base_url} does not answer as the expected interface "
-                    f"({error}). Check `base_url` in {CONFIGURED_IN}."
+                    f"({error}). Check `{self.address_key}` in {CONFIGURED_IN}."
                 ) from None
             raise
 

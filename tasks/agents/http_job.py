@@ -26,6 +26,7 @@ from tasks.models.errors import Misconfigured, RequestRejected, TransientError
 class HttpJobClient(PolledClient[HttpAsk]):
     """A client of one service."""
 
+    address_key = "url"
     path = ""
     end_states = frozenset({"done", "failed"})
     state_field = "state"

@@ -142,7 +142,8 @@ def _validate(
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise ConfigurationError(_describe_errors(content, error, find_owner, key)) from None
+        said = _describe_errors(content, error, find_owner, key, [*model.model_fields])
+        raise ConfigurationError(said) from None
 
 
 def _parse_mapping(path: Path, text: str) -> dict[str, Any]:
@@ -199,13 +200,16 @@ def _describe_errors(
     error: ValidationError,
     find_owner: Callable[[ErrorDetails], Path],
     within: str,
+    known: Sequence[str],
 ) -> str:
+    """known: the keys at the top."""
     lines = []
     problems = _relevant_errors(error)
     for problem in problems[:MAX_ERRORS]:
         path, key = find_owner(problem), format_location(problem, content, within)
         if problem["type"] == "extra_forbidden":
-            lines.append(f"{path}: unknown key {key}. Remove it, or correct its spelling.")
+            top = f" Keys here: {', '.join(known)}." if len(problem["loc"]) == 1 else ""
+            lines.append(f"{path}: unknown key {key}. Remove it, or correct its spelling.{top}")
         elif problem["type"] == "missing":
             lines.append(f"{path}: key {key} is missing. Add it.")
         else:

@@ -234,7 +234,9 @@ def test_a_check_says_what_is_wrong_in_words_a_person_can_act_on(kind: Kind) -> 
     assert KEY not in said
 
     address = f"http://127.0.0.1:{free_port()}"
-    assert f"{address}{kind.under} cannot be reached" in asyncio.run(at_closed(kind, address, use))
+    said = asyncio.run(at_closed(kind, address, use))
+    assert f"{address}{kind.under} cannot be reached" in said
+    assert f"Check `{'url' if kind.name == 'http' else 'base_url'}` in configs/agents.yaml" in said
 
 
 def test_a_check_of_openai_tells_an_unknown_model() -> None:
