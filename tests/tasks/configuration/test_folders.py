@@ -135,7 +135,7 @@ def test_a_protocols_settings_change_one_by_one(tmp_path: Path) -> None:
         ("agents: {mine: {nmae: Mine}}", "unknown key `agents.mine.nmae`"),
         ("agents: {mine: {ask: 1}}", "key `agents.mine.name` is missing"),
         ("agnets: {}", "unknown key `agnets`"),
-        ("mine: {}", "correct its spelling. Keys here: clarification_reply, agents."),
+        ("mine: 1", "unknown key `mine`. Remove it, or correct its spelling. Keys here: clarif"),
         ("agents: [mine]", "`agents`: expected a mapping"),
     ],
 )
