@@ -19,10 +19,12 @@ demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo
 
 test: $(VENV)/dev ## Run the quick tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile --hypothesis-profile $(EXAMPLES) --ignore tests/long $(PYTEST)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --hypothesis-profile $(EXAMPLES) -m "not prose" \
+	  --ignore tests/long $(PYTEST)
 
 test-long: $(VENV)/dev ## Run the tests that take a minute each
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations 20 --hypothesis-profile $(EXAMPLES) \
+	  -m "not prose" --ignore tests/long/flows/test_documented_sessions.py --ignore tests/long/flows/test_library.py \
 	  tests/long $(PYTEST)
 
 test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files

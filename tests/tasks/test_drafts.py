@@ -112,7 +112,7 @@ def test_only_assignments_to_write_an_article_can_be_named(tmp_path: Path) -> No
     with edition(tmp_path) as warehouse:
         [pending] = find_pending_drafts(warehouse, "e", tmp_path, ["Red_Lighthouse"])
         assert (pending.title, pending.n_facts) == (TITLE, len(FACTS))
-        with pytest.raises(UnknownName, match=r"e has 1 assignments .* Blue is none of them"):
+        with pytest.raises(UnknownName, match=r"e has 1 assignment to .* Blue is none of them"):
             find_pending_drafts(warehouse, "e", tmp_path, ["Blue"])
         with pytest.raises(UnknownName, match="f has 0 assignments"):
             find_pending_drafts(warehouse, "f", tmp_path)

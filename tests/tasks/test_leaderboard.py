@@ -191,7 +191,10 @@ def test_who_delivered_one_of_three_is_listed_apart_and_provisional(warehouse: W
     assert [(rows[a].unranked, rows[a].rank_to, rows[a].provisional) for a in ("ann", "bob")] == [
         (None, 2, False), (None, 2, False),
     ]  # fmt: skip
-    assert [(p.agent, p.other) for p in warehouse.rows(AgentPair, "true")] == [("ann", "bob")]
+    pairs = {(p.agent, p.other): p for p in warehouse.rows(AgentPair, "true")}
+    assert {names: (p.n_articles, p.n_pairs) for names, p in pairs.items()} == {
+        ("ann", "bob"): (3, 1), ("ann", "cyd"): (1, 2), ("bob", "cyd"): (1, 2),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("n_delivered", "is_ranked"), [(19, True), (18, False)])
