@@ -24,7 +24,7 @@ from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import judged, sample_warehouse
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture

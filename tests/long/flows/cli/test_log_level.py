@@ -17,7 +17,7 @@ from flows.cli.log_level import (
 )
 from tests.flows.conftest import Evergreen
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 SET = (
     LOG_LEVEL_VARIABLE,
     CONSOLE_LEVEL_VARIABLE,

@@ -22,7 +22,7 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.agents.programs import run_program
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 GOOD = "https://towers.example/harrow"
 NEW = "https://new.example/"
 SHORT, COPY = "https://short.example/h", "https://blog.example/copy"
