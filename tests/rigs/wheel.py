@@ -18,6 +18,8 @@ FOREIGN = ("evergreen", "flows", "tasks")
 FOREIGN_MODULE = "raise SystemExit('a module of somebody else')\n"
 LIBRARY = "import evergreen; print(evergreen.__file__)"
 AGENT = "lexical_baseline"
+ASSIGNMENTS = ("Eddystone_Lighthouse", "Surtsey")
+"""The archive has pages about them."""
 SECONDS = 600
 
 
@@ -96,7 +98,10 @@ def use(trial: WheelTrial) -> None:
     trial.run("evergreen", "doctor", "--offline")
     trial.run("evergreen", "assign", "--edition", "sample")
     # A program of ours, isolated: it must find its packages beside the sample, which it cannot read
-    trial.run("evergreen", "ask", "--agent", AGENT, "--edition", "sample", "--first", "2")
+    trial.run("evergreen", "ask", "--agent", AGENT, "--edition", "sample",
+              *(f"--assignment={name}" for name in ASSIGNMENTS))  # fmt: skip
+    trial.run("evergreen", "publish", "--to", "site")
+    assert (trial.project / "site" / "index.html").exists()
     trial.run("evergreen", "init", "mine")
     trial.run("evergreen", "doctor", "--offline", cwd=trial.project / "mine")
     expect("site-packages", trial.run("python", "-P", "-c", LIBRARY))
