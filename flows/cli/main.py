@@ -45,11 +45,12 @@ class EvergreenGroup(ReadableGroup):
 
 @contextmanager
 def _visible_usage_errors() -> Iterator[None]:
-    """Make the messages of wrong usage visible, which Typer prints on a console of its own."""
+    """Make the messages of wrong usage visible, which Typer prints on a console of its own, without
+    what pydantic puts before some."""
     try:
         yield
     except typer.BadParameter as error:
-        error.message = make_visible(error.message)
+        error.message = make_visible(error.message.removeprefix("Value error, "))
         raise
 
 
