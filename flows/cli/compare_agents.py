@@ -22,7 +22,7 @@ from tasks.analysis.agents import compare_agents
 from tasks.base import format_count
 from tasks.configuration.models import MetricEntry, get_judge_title
 from tasks.judges.registry import load_judge_entry
-from tasks.metrics.ranks import SIGNIFICANCE_LEVEL
+from tasks.metrics.ranks import SIGNIFICANCE_LEVEL, can_be_significant
 from tasks.protocols.registry import available_protocols, get_protocol_title, resolve_name
 from tasks.scoring.boards import OPEN_NOTE
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -90,14 +90,10 @@ def compare_in_pairs(
 
 
 def _count_too_few(pairs: pl.DataFrame) -> int:
-    """Return the most articles that a pair rests on if no pair could be significant, else 0.
-
-    Of 2^n ways to swap two agents within n articles, two give the largest difference. Holm's
-    method multiplies the smallest p-value of k pairs by k.
-    """
+    """Return the most articles that a pair rests on if no pair could be significant, else 0."""
     found = pairs.filter(pl.col("p").is_not_null())
     counts = [*found.select("n_pairs", "n_articles").iter_rows()]
-    if any(pairs * 2.0 ** (1 - articles) < SIGNIFICANCE_LEVEL for pairs, articles in counts):
+    if any(can_be_significant(articles, pairs) for pairs, articles in counts):
         return 0
     return max((articles for _, articles in counts), default=0)
 

@@ -15,10 +15,11 @@ from flows.cli.options import (
 from flows.cli.warehouse import open_to_read
 from flows.display.console import print_message
 from flows.display.explanation import print_report
+from flows.display.failed_claims import print_failed_claims, select_failed_claims
 from flows.display.formats import format_json
 from tasks.analysis.explanation import explain_reports
 from tasks.editions.names import UnknownName
-from tasks.editions.report_names import find_report
+from tasks.editions.report_names import find_agent, find_report
 from tasks.judges.registry import load_judge as judge_named
 from tasks.protocols.registry import resolve_name
 from tasks.warehouse.explanations import (
@@ -41,7 +42,8 @@ def explain(
         str,
         typer.Argument(
             metavar="AGENT/TITLE",
-            help="Or AGENT/ASSIGNMENT, or the report's id; in quotes if it has spaces.",
+            help="Or AGENT/ASSIGNMENT, or the report's id; in quotes if it has spaces. AGENT "
+            "alone: all claims of its reports that are not supported.",
         ),
     ],
     edition: Annotated[
@@ -65,6 +67,11 @@ def explain(
     judges = [judge_named(name).name for name in judge or ()]
     protocols = [resolve_name(name) for name in protocol or ()]
     with open_to_read(warehouse, edition) as source:
+        if of := find_agent(source, edition, report):
+            if claim is not None or fact is not None or only_open:
+                raise typer.BadParameter("name one report: AGENT/TITLE.")
+            _print_agent([*explain_reports(source, *of, None, judges, protocols)], form)
+            return
         key = find_report(source, edition, report)
         (found,) = explain_reports(source, *key[:2], [key[2]], judges, protocols)
     if protocols and not found.scores:
@@ -80,6 +87,13 @@ def explain(
         print(format_json(asdict(found)))
     else:
         print_report(found, whole=claim is not None or fact is not None, brief=not protocols)
+
+
+def _print_agent(reports: Sequence[ExplainedReport], form: str) -> None:
+    if form == "json":
+        print(format_json([asdict(select_failed_claims(report)) for report in reports]))
+    else:
+        print_failed_claims(reports)
 
 
 def _select_by_number(

@@ -49,12 +49,10 @@ def _describe_edition(source: Readable, edition: str, n_editions: int) -> Iterat
     yield "Done", _describe_progress(found, judge)
     leaders = find_leaders(source, edition, judge)
     if leaders:
-        tie = f" (and {len(leaders.agents) - 1} more)" if len(leaders.agents) > 2 else ""
-        names = " and ".join(leaders.agents[:2])
-        yield (
-            "Leader",
-            (f"{names}{tie}: {leaders.heading} {format_figure(leaders.value, leaders.unit)}"),
-        )
+        first, *others = leaders.agents
+        tie = f" or one of {len(others)} more" if len(others) > 1 else " or ".join(["", *others])
+        figure = f"{leaders.heading} {format_figure(leaders.value, leaders.unit)}"
+        yield "Leader", f"{first} ({figure}){tie}"
     else:
         yield "Leader", "nothing judged yet"
     yield "Next", find_next_step(source, edition, judge, found)

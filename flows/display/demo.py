@@ -5,7 +5,7 @@ from shlex import quote
 
 import polars as pl
 
-from flows.display.console import print_message, print_result
+from flows.display.console import print_result
 from flows.display.leaderboard import load_leaderboard, print_board
 from tasks.base import format_count
 from tasks.configuration.models import get_judge_title
@@ -55,4 +55,4 @@ def _print_worst_report(
     print_result(
         f"\nThe pages that {agent} cites support only {share:.0%} of its claims. See which:"
     )
-    print_message(f"  evergreen explain {quote(f'{agent}/{assignment}')} --protocol {protocol}")
+    print_result(f"  evergreen explain {quote(f'{agent}/{assignment}')} --protocol {protocol}")

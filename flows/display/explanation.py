@@ -53,7 +53,7 @@ def print_report(report: ExplainedReport, *, whole: bool, brief: bool) -> None:
     if report.claims:
         _print_heading("Claims", _summarize_outcomes(report))
     for claim in report.claims:
-        _print_claim(claim, report, whole)
+        print_claim(claim, report, whole)
     if report.facts and any(fact.decisions for fact in report.facts):
         _print_heading("Facts of the reference", _summarize_facts(report.facts))
     for fact in report.facts:
@@ -184,7 +184,8 @@ def _count_marks(marks: Iterable[OutcomeMark]) -> str:
     return ", ".join(f"{n:,} {name}" for name, n in counted.most_common())
 
 
-def _print_claim(claim: ExplainedClaim, report: ExplainedReport, whole: bool) -> None:
+def print_claim(claim: ExplainedClaim, report: ExplainedReport, whole: bool) -> None:
+    """Print a claim with its citations and verdicts. whole: with all details."""
     _print_item(
         claim.number, [(j, MARKS[o]) for j, o in sorted(claim.outcomes.items())], claim.text
     )

@@ -148,8 +148,8 @@ def _explain_unfrozen(source: Readable, edition: str) -> EditionError:
             f"{edition} is not frozen yet: run `evergreen collect --edition {edition}` to the end."
         )
     return EditionError(
-        f"There is no frozen edition {edition!r}. {suggest_names(edition, begun)} "
-        "`evergreen collect` makes one."
+        f"There is no edition {edition!r}. "
+        f"{suggest_names(edition, [*begun, *list_editions(source)])} `evergreen collect` makes one."
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rapidfuzz import fuzz, process
 
-from tasks.editions.names import UnknownName
+from tasks.editions.names import UnknownName, list_newest_first
 from tasks.foreign_text import make_visible
 from tasks.warehouse.explanations import report_id
 from tasks.warehouse.store import Readable
@@ -46,6 +46,18 @@ def find_report(source: Readable, edition: str | None, wanted: str) -> Key:
         )
         raise UnknownName(f"{wanted!r} matches several reports: {choices}. Give the id of one.")
     raise UnknownName(_explain_missing(edition, wanted, rows))
+
+
+def find_agent(source: Readable, edition: str | None, wanted: str) -> tuple[str, str] | None:
+    """Return (edition, agent) if that is the name of an agent with reports.
+
+    edition: search only this one; the newest in which it has reports if None.
+    """
+    found = source.frame("SELECT DISTINCT edition FROM reports WHERE agent = $1", [wanted])
+    names = [name for name in list_newest_first(source) if name in set(found["edition"])]
+    if edition:
+        names = [name for name in names if name == edition]
+    return (names[0], wanted) if names else None
 
 
 def _list_names(edition: str, agent: str, assignment: str, title: str | None) -> Iterator[str]:

@@ -12,6 +12,7 @@ from tasks.configuration.agents import load_agents
 from tasks.editions.names import UnknownName
 from tasks.foreign_text import refuse_hidden
 from tasks.warehouse.jobs import ImportIssue
+from tasks.warehouse.replaced_reports import remove_judgement
 from tasks.warehouse.rows import Agent, Report, content_sha
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
@@ -56,17 +57,20 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
             f"{path} answers no question of {edition}; its first key is {given[0].key!r}. Expected "
             f"keys like {min(asked)!r}."
         )
-    before = set(
+    before = dict(
         warehouse.frame(
             "SELECT assignment, text_sha FROM reports WHERE edition = $1 AND agent = $2",
             [edition, agent],
         ).iter_rows()
     )
     reports = [_make_report(edition, agent, answer) for answer in known]
+    changed = [each for each in reports if before.get(each.assignment) != each.text_sha]
+    replaced = [each for each in changed if each.assignment in before]
     shown = load_agents().agents.get(agent)
     warehouse.write(
         Change(Agent, [Agent(edition=edition, agent=agent, name=shown.name if shown else agent)]),
         Change(Report, reports),
+        *(change for each in replaced for change in remove_judgement(each)),
         Change(SearchTrace, [_make_trace(edition, agent, a) for a in known if a.trace is not None]),
         Change(
             ImportIssue,
@@ -77,7 +81,7 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
     export_edition(warehouse, edition)
     return AnswersSummary(
         answers=len(known),
-        new=sum((report.assignment, report.text_sha) not in before for report in reports),
+        new=len(changed),
         unanswered=len(asked - {answer.key for answer in known}),
         unknown=unknown,
     )

@@ -22,6 +22,7 @@ from tasks.imports.matching import FileMatch, MatchedFile, MatchedFiles
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
+from tasks.warehouse.replaced_reports import remove_judgement
 from tasks.warehouse.rows import Agent, Report, content_sha, replace_surrogates
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
@@ -234,6 +235,8 @@ class _Importer:
             Change(Report, [report]),
             Change(ReportFile, files, replacing=key),
         ]
+        if before is not None and before.text_sha != report.text_sha:
+            changes += remove_judgement(report)
         if before is not None and before.source_path.startswith(JOB_PREFIX):
             # The search trace belongs to the replaced report.
             changes.append(Change(SearchTrace, [], replacing={**key, "source": "agent"}))

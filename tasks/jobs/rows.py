@@ -10,6 +10,7 @@ from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import Ask, load_agents
 from tasks.pending.reports import PendingReport
 from tasks.warehouse.jobs import Job
+from tasks.warehouse.replaced_reports import remove_judgement
 from tasks.warehouse.rows import Agent, Report, content_sha
 from tasks.warehouse.traces import TRACE, SearchTrace
 from tasks.warehouse.writer import Change
@@ -139,7 +140,11 @@ def build_report_changes(
         source_path=name_source(job),
     )
     agent = _make_agent(item.edition, item.agent)
-    changes = [Change(Agent, [agent], only_new=True), Change(Report, [report])]
+    changes = [
+        Change(Agent, [agent], only_new=True),
+        Change(Report, [report]),
+        *remove_judgement(report),
+    ]
     if answer.trace:
         trace = TRACE.dump_json(answer.trace).decode()
         row = SearchTrace(**key, trace=trace, trace_sha=content_sha(trace), source="agent")

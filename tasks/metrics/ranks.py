@@ -33,6 +33,15 @@ def rank_ranges(
     }
 
 
+def can_be_significant(n_articles: int, n_pairs: int) -> bool:
+    """Whether the largest possible difference of two agents would count as real.
+
+    Of 2^n ways to swap the agents within n articles, two give the largest difference, so p is at
+    least 2^(1-n); Holm's method multiplies the smallest p-value of k pairs by k.
+    """
+    return n_pairs * 2.0 ** (1 - n_articles) < SIGNIFICANCE_LEVEL
+
+
 def competition_ranks(values: Sequence[float], *, higher_is_better: bool) -> list[int]:
     """Return the rank of each value, 1 is best; equal values share a rank."""
     ranked = pl.Series(values, dtype=pl.Float64).rank("min", descending=higher_is_better)

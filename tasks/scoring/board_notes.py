@@ -1,5 +1,6 @@
 """What is said with a board: reports delivered, agents listed apart, ranges, the other figure."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -9,6 +10,7 @@ import polars as pl
 from tasks.base import format_count
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry, Missing
+from tasks.metrics.ranks import can_be_significant
 from tasks.protocols.registry import available_protocols
 from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
 
@@ -117,6 +119,12 @@ def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
         " #: the places that an agent may have, by its significant differences from others on the "
         f"{items} that both have (evergreen compare agents). Based on {over} {items}."
     )
+    n_pairs = math.comb(ranked.height, 2)
+    if n_pairs and not can_be_significant(counted[-1], n_pairs):
+        note += (
+            f" With {over} {items} and {format_count(ranked.height, 'ranked agent')} no difference "
+            "can be significant: it takes more."
+        )
     if ranked["low"].is_not_null().any():
         note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over {items}."
     return note

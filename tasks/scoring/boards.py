@@ -126,7 +126,7 @@ class Board:
 
 INTERVAL = "95 %"
 """Heading of the interval column."""
-OPEN_NOTE = "*: provisional, items are still open or another version judged them"
+OPEN_NOTE = "*: provisional; items are open, reports are missing or another version judged"
 """The meaning of the star after a figure."""
 
 BOARDS = (

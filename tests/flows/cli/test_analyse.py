@@ -84,7 +84,10 @@ def test_wrong_choices_are_told(warehouse: Path, evergreen: Evergreen) -> None:
         (("--edition", "e", "--judge", "local"), "no figures of the judge 'local'"),
         (("--edition", "e", "--protocol", "race"), "no figures of the protocol 'race'"),
         (("--edition", "e", "--metric", COVERAGE[1] + "s"), "no metric 'coverage_wikis'"),
-        (("--edition", "e", "--only", "weather"), "Invalid value for '--only': 'weather' is not one of"),
+        (
+            ("--edition", "e", "--only", "weather"),
+            "Invalid value for '--only': 'weather' is not one of",
+        ),
         (("--edition", "e", "--output", "/nowhere/at/all.csv"), "/nowhere/at/all.csv"),
     ):
         code, _, said = evergreen("analyse", "--warehouse", warehouse, *arguments)

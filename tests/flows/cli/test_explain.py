@@ -173,3 +173,24 @@ def test_the_schema_is_told_without_a_warehouse(evergreen: Evergreen) -> None:
     code, _, err = evergreen("schema", "coverage_by_fcat")
     assert code == 1
     assert "coverage_by_fact" in err
+
+
+def test_an_agent_alone_is_answered_with_its_claims_that_are_not_supported(
+    evergreen: Evergreen, warehouse: Path
+) -> None:
+    code, out, err = evergreen("explain", "sample_blogger", "--warehouse", warehouse)
+    assert code == 0, err
+    asked = ("explain", "sample_blogger", "--format", "json", "--warehouse", warehouse)
+    reports = json.loads(evergreen(*asked)[1])
+    failed = [claim for report in reports for claim in report["claims"]]
+    whole = as_object(evergreen, warehouse)
+    [mercury] = [report for report in reports if report["title"] == whole["title"]]
+    assert mercury["claims"] == [
+        claim for claim in whole["claims"] if set(claim["outcomes"].values()) == {"not_supported"}
+    ]
+    assert len(failed) > len(mercury["claims"]) > 0
+    assert all(claim["text"][:60] in out for claim in failed)
+    assert f"\n{len(failed)} of " in out
+    assert f" in {len(reports)} reports are not supported by the pages" in out
+    code, _, err = evergreen("explain", "sample_blogger", "--open", "--warehouse", warehouse)
+    assert (code, "name one report: AGENT/TITLE" in err) == (2, True)

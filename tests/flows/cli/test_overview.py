@@ -14,7 +14,7 @@ FIVE = [
     "Warehouse  data/warehouse.duckdb",
     "Edition    e: 2 articles, 0 agents",
     "Done       0 reports, 4 cells judged by offline; pending: nothing",
-    "Leader     bob and ann: Cov. 80.0",
+    "Leader     bob (Cov. 80.0) or ann",
     "Next       evergreen import reports FOLDER --agent AGENT",
 ]
 

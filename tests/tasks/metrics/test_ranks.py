@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.ranks import competition_ranks, rank_ranges
+from tasks.metrics.ranks import can_be_significant, competition_ranks, rank_ranges
 
 AGENTS = ["a", "b", "c", "d", "e"]
 SURE = st.lists(st.sampled_from(list(combinations(AGENTS, 2))), unique=True)
@@ -53,3 +53,8 @@ def test_places_are_bare_and_equals_have_one() -> None:
     assert competition_ranks([0.2, 0.4, 0.2, 0.1], higher_is_better=True) == [2, 1, 2, 4]
     assert competition_ranks([0.2, 0.4, 0.2, 0.1], higher_is_better=False) == [2, 4, 2, 1]
     assert competition_ranks([], higher_is_better=True) == []
+
+
+def test_few_articles_cannot_show_a_difference_and_more_pairs_need_more_of_them() -> None:
+    assert [can_be_significant(n, 1) for n in (5, 6)] == [False, True]
+    assert [can_be_significant(8, pairs) for pairs in (6, 10)] == [True, False]

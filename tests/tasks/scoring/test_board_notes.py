@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from tasks.scoring.board_notes import describe_ranks
+from tasks.scoring.board_notes import describe_ranges, describe_ranks
 from tasks.scoring.boards import BOARDS
 
 WIKI = BOARDS[0]
@@ -48,3 +48,13 @@ def test_who_is_tied_with_some_alone_may_have_several_places() -> None:
 
 def test_without_ranks_nothing_is_said() -> None:
     assert describe_ranks(ranked(("a", None, None)), WIKI) == []
+
+
+def test_a_fifth_agent_is_too_many_for_eight_articles() -> None:
+    few = "With 8 articles and 5 ranked agents no difference can be significant"
+    names = ("a", "b", "c", "d", "e")
+    without = {"low": pl.lit(None, pl.Float64)}
+    five = ranked(*((name, 1, 5) for name in names)).with_columns(**without)
+    four = ranked(*((name, 1, 4) for name in names[:4])).with_columns(**without)
+    assert few in describe_ranges(five, WIKI)
+    assert "can be significant" not in describe_ranges(four, WIKI)

@@ -49,11 +49,11 @@ def test_an_imported_edition_has_no_manifest_and_is_told_so(
     assert "evergreen status --edition sample" in err
 
 
-def test_an_unknown_edition_is_answered_with_the_frozen_ones(
+def test_an_unknown_edition_is_answered_with_those_there_are(
     evergreen: Evergreen, warehouse: Path
 ) -> None:
     code, _, err = evergreen("edition", "show", "smaple", "--warehouse", warehouse)
-    assert (code, "no frozen edition 'smaple'. There are none yet." in err) == (1, True)
+    assert (code, "no edition 'smaple'. Did you mean sample?" in err) == (1, True)
 
 
 def test_judges_without_their_key_are_listed_and_no_key_is_shown(

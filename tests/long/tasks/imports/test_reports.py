@@ -18,9 +18,19 @@ from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.imports.wlc import import_edition
 from tasks.judges.registry import load_judge
 from tasks.pending.status import count_stages
+from tasks.planning.next_step import count_progress
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
-from tasks.warehouse.rows import Agent, Assignment, Edition, Report, content_sha
+from tasks.warehouse.results import Score
+from tasks.warehouse.rows import (
+    Agent,
+    Assignment,
+    Claim,
+    Edition,
+    Extraction,
+    Report,
+    content_sha,
+)
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.traces import SearchTrace
@@ -131,6 +141,28 @@ def test_the_same_files_again_change_nothing_and_a_changed_one_only_itself(
     give(folder, **{f"{MERCURY}__md": TEXT + "More.\n"})
     assert outcomes(take(warehouse, folder))[f"{MERCURY}.md"] == "changed"
     assert reports(warehouse)[MERCURY].text.endswith("More.\n")
+
+
+def test_a_changed_report_is_not_judged_any_more(warehouse: Warehouse, tmp_path: Path) -> None:
+    files: dict[str, bytes | str] = {f"{MERCURY}__md": TEXT, f"{LIGHTHOUSE}__md": TEXT}
+    take(warehouse, give(tmp_path / "files", **files))
+    for assignment in (MERCURY, LIGHTHOUSE):
+        key = {"edition": "sample", "agent": "mine", "assignment": assignment}
+        warehouse.write(
+            Change(Claim, [Claim(**key, number=0, text="It is small.", source="offline")]),
+            Change(Extraction, [Extraction(**key, source="offline", extractor_version="1",
+                                           input_sha="", output_sha="", n_items=1)]),
+            Change(Score, [Score(**key, protocol="wiki_fact", metric="ref_acc", judge="offline",
+                                 value=1.0, numerator=1.0, n_items=1, state="done",
+                                 scorer_version="1")]),
+        )  # fmt: skip
+    before = count_progress(warehouse, "sample", "offline")
+    take(warehouse, give(tmp_path / "files", **{f"{MERCURY}__md": TEXT + "More.\n"}))
+    after = count_progress(warehouse, "sample", "offline")
+    assert (after.unjudged, after.unextracted) == (before.unjudged + 1, before.unextracted + 1)
+    for table in ("claims", "extractions", "scores"):
+        left = warehouse.frame(f"SELECT assignment FROM {table} WHERE agent = 'mine'")
+        assert left["assignment"].to_list() == [LIGHTHOUSE]
 
 
 def test_a_report_that_came_otherwise_is_no_longer_failed(
