@@ -110,8 +110,9 @@ class Reach:
         for found in BARE.finditer(text):
             yield from self._module(found[1])
         words = [word for word in WORDS.split(text) if word]
+        alone = words == [text]  # `f"evergreen {name}"` begins with a word that is no folder
         for word in words:
-            if len(words) == 1 or self._is_said_as_path(word):
+            if alone or self._is_said_as_path(word):
                 yield from self._path(word)
 
     def _module(self, dotted: str) -> Iterator[str]:

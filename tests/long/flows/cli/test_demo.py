@@ -33,7 +33,7 @@ def test_the_demos_end_says_what_its_board_means_and_where_to_look(
         shown.out
     )
     assert "sample_blogger (3) and sample_sketch (4) differ significantly from" in shown.out
-    [command] = [line for line in shown.err.splitlines() if "evergreen explain" in line]
+    [command] = [line for line in shown.out.splitlines() if "evergreen explain" in line]
     words = shlex.split(command)[1:]
     code, out, _ = evergreen(*words, "--format", "json", "--warehouse", path)
     assert code == 0

@@ -333,7 +333,7 @@ class TestWork:
             store.write(Change(BatchJob, [batch("2", "running", 2), batch("3", "creating", 1)]))
             found = one(check_batches(store))
             assert found.status == "ok"
-            assert found.finding.startswith("2 of gemini-3.8-flash with 80 calls")
+            assert found.finding.startswith("2 of gemini-3.8-flash, with 80 calls, open")
             store.write(Change(BatchJob, [batch("4", "running", 25)]))
             assert one(check_batches(store)).status == "warn"
 
