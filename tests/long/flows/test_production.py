@@ -125,7 +125,7 @@ def test_two_workers_share_the_runs_and_nothing_is_bought_twice(
             # Each was taken by one of the two.
             assert prod.states(run).count("Running") == 1
         assert judge.log.n_bought_again == 0
-        assert all("stage verdicts" in worker.said for worker in workers)
+        assert all("Judging: " in worker.said for worker in workers)
 
 
 def test_what_lost_and_stopped_workers_were_at_goes_on(prod: Production, tmp_path: Path) -> None:
