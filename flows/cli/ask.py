@@ -44,6 +44,9 @@ EditionsOption = Annotated[
     list[str] | None,
     typer.Option("--edition", help="May be repeated; all with prompts if not given."),
 ]
+AllProtocolsOption = Annotated[
+    list[str] | None, typer.Option("--protocol", help="All of them if not given.")
+]
 FetchOption = Annotated[
     bool, typer.Option("--fetch/--no-fetch", help="Also fetch the pages their reports cite.")
 ]
@@ -89,9 +92,7 @@ def ask(
 def backfill(
     agents: AskedAgentsOption,
     edition: EditionsOption = None,
-    protocol: Annotated[
-        list[str] | None, typer.Option("--protocol", help="All of them if not given.")
-    ] = None,
+    protocol: AllProtocolsOption = None,
     judge: JudgeOption = None,
     extractor: ExtractorOption = None,
     first: FirstOption = None,
@@ -139,12 +140,12 @@ def backfill(
                 store, agents, names, protocol or (), judge_name, extractor, fetch_pages=fetch
             ),
         )
-        boards = [load_leaderboard(store, name).select(ENTRY_COLUMNS) for name in names]
         for name in names:
             if form is not Format.JSON:
                 print_leaderboard(store, name, form)
             judged_by = choose_protocols(store, name, protocol or ())
             print_unchosen(store, name, judge_name, judged_by, agents)
             warn_about_outdated_site(store, name)
+        boards = [load_leaderboard(store, name).select(ENTRY_COLUMNS) for name in names]
     board = pl.concat(boards) if boards else pl.DataFrame()
     print_outcome(complete, outcome, form, {"leaderboard": board})

@@ -41,8 +41,7 @@ NOTE = (
 )
 
 SELECTED = (
-    "Compared over the articles that both have; if it matters which reports are missing, the "
-    "difference is not what all articles would show."
+    "Compared over the articles that both have: an agent gains by leaving out what it does badly."
 )
 
 
@@ -82,7 +81,7 @@ def compare_in_pairs(
     few = _count_too_few(found)
     if few:
         print_result(
-            f"With {format_count(few, 'article')} no difference can be significant: it takes more."
+            f"{format_count(few, 'article')} are too few for any difference to be significant."
         )
     for reason in found["unranked"].drop_nulls().unique(maintain_order=True):
         print_result(f"Not ranked: {reason}. {SELECTED}")

@@ -41,6 +41,18 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, open_warehouse
 
 EditionArgument = Annotated[str, typer.Argument(metavar="EDITION", help="A frozen edition.")]
+SinceOption = Annotated[
+    datetime | None,
+    typer.Option(
+        "--since",
+        formats=DAYS,
+        help="First day (UTC) of creation; six months before --until if not given.",
+    ),
+]
+UntilOption = Annotated[
+    datetime | None,
+    typer.Option("--until", formats=DAYS, help="The day after the last; today if not given."),
+]
 QUESTIONS = """
 SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions,
     round(avg(closed_book_f1), 3) AS closed_book_f1, round(avg(n_queries), 1) AS queries,
@@ -77,18 +89,8 @@ def collect(
             show_default="this month, such as 2026-11",
         ),
     ],
-    since: Annotated[
-        datetime | None,
-        typer.Option(
-            "--since",
-            formats=DAYS,
-            help="First day (UTC) of creation; six months before --until if not given.",
-        ),
-    ] = None,
-    until: Annotated[
-        datetime | None,
-        typer.Option("--until", formats=DAYS, help="The day after the last; today if not given."),
-    ] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     articles: Annotated[
         int | None, typer.Option(min=1, help="How many to choose; 100 if not given.")
     ] = None,

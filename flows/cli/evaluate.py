@@ -135,18 +135,23 @@ def evaluate(
             },
             describe_if_done(run),
         )
-        board = load_leaderboard(store, edition)
+        board = load_leaderboard(store, edition).filter(
+            pl.col("protocol").is_in(protocols), judge=judge_name
+        )
         if form is not Format.JSON:
             print_leaderboard(store, edition, form, protocols, judge_name)
-        warn_about_pending_pages(store, edition, protocols)
-        if not protocol:
-            print_unchosen(store, edition, judge_name, protocols)
-        warn_about_outdated_site(store, edition)
+        _print_remarks(store, run, named=bool(protocol))
         next_step = describe_next_step(store, edition, judge_name)
-    of_judge = board.filter(pl.col("protocol").is_in(protocols) & (pl.col("judge") == judge_name))
     _print_locations(warehouse, edition)
-    answers = {"leaderboard": of_judge.select(ENTRY_COLUMNS)}
-    print_outcome(complete, outcome, form, answers, next_step)
+    print_outcome(complete, outcome, form, {"leaderboard": board.select(ENTRY_COLUMNS)}, next_step)
+
+
+def _print_remarks(store: Warehouse, run: Evaluation, *, named: bool) -> None:
+    """Print what this evaluation leaves undone. named: whether a person named the protocols."""
+    warn_about_pending_pages(store, run.edition, run.protocols)
+    if not named:
+        print_unchosen(store, run.edition, run.judge, run.protocols)
+    warn_about_outdated_site(store, run.edition)
 
 
 def _print_estimate(run: Evaluation, form: Format) -> None:

@@ -24,7 +24,10 @@ def select_failed_claims(report: ExplainedReport) -> ExplainedReport:
 
 
 def print_failed_claims(reports: Sequence[ExplainedReport]) -> None:
-    """Print the claims of each report that are not supported, with their evidence."""
+    """Print the claims of each report that are not supported, with their evidence.
+
+    reports: at least one, all of one edition.
+    """
     n_failed = n_claims = 0
     for report in reports:
         failed = select_failed_claims(report).claims
@@ -37,7 +40,8 @@ def print_failed_claims(reports: Sequence[ExplainedReport]) -> None:
             print_claim(claim, report, whole=False)
     STDOUT.print(
         f"\n{n_failed:,} of {format_count(n_claims, 'judged claim')} in "
-        f"{format_count(len(reports), 'report')} are not supported by the pages that they cite.",
+        f"{format_count(len(reports), 'report')} of {make_visible(reports[0].edition)} are not "
+        "supported by the pages that they cite.",
         highlight=False,
     )
 

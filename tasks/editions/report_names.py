@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from rapidfuzz import fuzz, process
 
 from tasks.editions.names import UnknownName, list_newest_first
+from tasks.errors import suggest_names
 from tasks.foreign_text import make_visible
 from tasks.warehouse.explanations import report_id
 from tasks.warehouse.store import Readable
@@ -76,6 +77,12 @@ def _explain_missing(edition: str | None, wanted: str, rows: Sequence[tuple[str,
     where = f"The edition {edition!r}" if edition else "The warehouse"
     if not rows:
         return f"{where} has no reports. `evergreen status` shows what there is."
+    if "/" not in wanted:
+        agents = {agent for _, agent, *_ in rows}
+        return (
+            f"{where} has no report {wanted!r} and no agent of that name. "
+            f"{suggest_names(wanted, agents)} Give AGENT, AGENT/TITLE or a report's id."
+        )
     written = sorted({f"{agent}/{assignment}" for _, agent, assignment, _ in rows})
     near = process.extract(wanted, written, scorer=fuzz.WRatio, limit=NEAR_NAMES)
     similar = ", ".join(make_visible(name, one_line=True) for name, *_ in near)

@@ -14,6 +14,14 @@ def describe_lost(job: Job) -> str:
     )
 
 
+def describe_unreadable(job: Job) -> str:
+    """Describe a job whose answers could not be read, whose request is therefore not repeated."""
+    return (
+        f"its answers cannot be read: {job.error}. It may have been paid for. Mend the agent, then "
+        f"{suggest_ask_again(job)}"
+    )
+
+
 def describe_overdue(job: Job) -> str:
     """Describe a job that missed its deadline."""
     return (

@@ -27,6 +27,7 @@ from tasks.jobs.messages import (
     describe_leak,
     describe_lost,
     describe_overdue,
+    describe_unreadable,
     suggest_ask_again,
 )
 from tasks.jobs.rendering import render_text
@@ -59,6 +60,8 @@ IDEMPOTENT = frozenset({"command", "http"})
 """Kinds whose contract says that starting the same job twice starts it once."""
 UNREACHED_TRIES = 3
 """Tries without a connection after which an agent that never answered counts as down."""
+UNREADABLE_ANSWERS = 3
+"""Answers in a row that cannot be read, after which a request that can be repeated is not."""
 OVERDUE_POLLS = 3
 """Tries to poll an overdue job, which each run does once."""
 ERROR_CHARS = 2000
@@ -143,7 +146,7 @@ class JobRunner:
         question = grant_access(
             self.warehouse.location, self.agent, self.ask, build_request(item, job, earlier)
         )
-        limits, tries = self.ask.limits, 0
+        limits, tries, unreadable = self.ask.limits, 0, 0
         while True:
             tries += 1
             await money.reserve(self.ask.price.most_usd if self.ask.price else 0.0)
@@ -154,8 +157,13 @@ class JobRunner:
             job, refused = await asyncio.shield(sending)
             if refused is None:
                 return job
+            unreadable = unreadable + 1 if refused.kind == "garbled" else 0
+            if unreadable == UNREADABLE_ANSWERS and refused.maybe_billed:
+                job = await self._update(job, state="lost")
+                raise NoReport(describe_unreadable(job)) from None
             if tries == limits.start_tries:
-                raise NoReport(f"not sent, the next run will: {refused}") from None
+                how = "sent, without an answer" if refused.maybe_billed else "not sent"
+                raise NoReport(f"{how}; the next run sends it again: {refused}") from None
             self._check_reached(refused, tries)
             wait = limits.first_wait_seconds * 2 ** (tries - 1) * random.uniform(0.8, 1.2)
             again = max(wait, refused.hint_seconds or 0.0)

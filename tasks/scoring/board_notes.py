@@ -122,8 +122,8 @@ def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
     n_pairs = math.comb(ranked.height, 2)
     if n_pairs and not can_be_significant(counted[-1], n_pairs):
         note += (
-            f" With {over} {items} and {format_count(ranked.height, 'ranked agent')} no difference "
-            "can be significant: it takes more."
+            f" {over} {items} are too few for any difference between "
+            f"{ranked.height} ranked agents to be significant."
         )
     if ranked["low"].is_not_null().any():
         note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over {items}."

@@ -126,7 +126,7 @@ class Board:
 
 INTERVAL = "95 %"
 """Heading of the interval column."""
-OPEN_NOTE = "*: provisional; items are open, reports are missing or another version judged"
+OPEN_NOTE = "*: provisional: items are open, reports are missing, or another version judged them"
 """The meaning of the star after a figure."""
 
 BOARDS = (

@@ -1,4 +1,4 @@
-"""What goes when a report is replaced by another text."""
+"""Removal of what rests on a report's earlier text."""
 
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import Citation, Claim, Extraction, Report
@@ -6,10 +6,10 @@ from tasks.warehouse.writer import Change
 
 
 def remove_judgement(report: Report) -> list[Change]:
-    """Build the removal of what an earlier text of a report made: its claims, citations and scores.
+    """Build the removal of a report's claims, citations and scores, for when its text is replaced.
 
-    Until it is judged again, the report counts as not judged. Verdicts stay, and calls with them:
-    what the new text has in common with the old one is not bought again.
+    The report then counts as not judged. Verdicts and calls stay, so what both texts have in
+    common is not bought again.
     """
     key = report.model_dump(include=set(Report.key))
     return [Change(model, [], replacing=key) for model in (Claim, Citation, Extraction, Score)]

@@ -110,7 +110,7 @@ class Reach:
         for found in BARE.finditer(text):
             yield from self._module(found[1])
         words = [word for word in WORDS.split(text) if word]
-        alone = words == [text]  # `f"evergreen {name}"` begins with a word that is no folder
+        alone = words == [text]  # not in f"evergreen {name}", whose first word is no folder
         for word in words:
             if alone or self._is_said_as_path(word):
                 yield from self._path(word)

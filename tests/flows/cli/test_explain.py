@@ -99,7 +99,8 @@ def test_a_fact_says_what_was_decided_by_all_claims_only_where_that_differs(
     ("wrong", "said"),
     [
         (["nobody/nothing"], "AGENT/ASSIGNMENT"),
-        (["0000000000"], "has no report '0000000000'"),
+        (["0000000000"], "has no report '0000000000' and no agent of that name"),
+        (["sample_bloger"], "Did you mean sample_blogger?"),
         ([NAME, "--claim", "999"], "has no claim 999; its claims are 0 to"),
         ([NAME, "--edition", "never"], "There is no edition 'never'"),
         ([NAME, "--judge", "oracle"], "oracle"),
@@ -191,6 +192,6 @@ def test_an_agent_alone_is_answered_with_its_claims_that_are_not_supported(
     assert len(failed) > len(mercury["claims"]) > 0
     assert all(claim["text"][:60] in out for claim in failed)
     assert f"\n{len(failed)} of " in out
-    assert f" in {len(reports)} reports are not supported by the pages" in out
+    assert f" in {len(reports)} reports of sample are not supported by the pages" in out
     code, _, err = evergreen("explain", "sample_blogger", "--open", "--warehouse", warehouse)
     assert (code, "name one report: AGENT/TITLE" in err) == (2, True)

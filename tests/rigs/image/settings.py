@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 from pip._internal.models.index import PyPI
 
-REACHING_AN_INDEX = ("index-url", "extra-index-url", "find-links", "trusted-host", "proxy",
-                     "timeout", "default-timeout", "retries")  # fmt: skip
-"""The settings of pip that a build gets."""
+REACHING = ("url", "links", "host", "proxy", "timeout", "retries")
+"""How the settings of pip end that say how to reach an index: a build gets these."""
 PUBLIC = {PyPI.netloc, PyPI.file_storage_domain, "localhost"}
 """Hosts that many packages name in their own documentation, as they do Debian's."""
 CERTIFICATES = "/run/secrets/certificates"
@@ -81,9 +80,9 @@ def parse_pip_settings(said: str) -> dict[str, str]:
 def render_pip_settings(settings: Mapping[str, str], canary: str) -> str:
     """Render pip.conf. Left out is what names a folder of this machine, which no build sees."""
     lines = ["[global]", f"# {canary}", f"cert = {CERTIFICATES}"]
-    for key in REACHING_AN_INDEX:
-        values = [each for each in settings.get(key, "").split() if not _is_local(each)]
-        if values:
+    for key, value in settings.items():
+        values = [each for each in value.split() if not _is_local(each)]
+        if values and key.endswith(REACHING):
             lines.append(f"{key} = {' '.join(values)}")
     return "\n".join([*lines, ""])
 

@@ -51,10 +51,10 @@ def test_without_ranks_nothing_is_said() -> None:
 
 
 def test_a_fifth_agent_is_too_many_for_eight_articles() -> None:
-    few = "With 8 articles and 5 ranked agents no difference can be significant"
+    few = "8 articles are too few for any difference between 5 ranked agents to be significant."
     names = ("a", "b", "c", "d", "e")
     without = {"low": pl.lit(None, pl.Float64)}
     five = ranked(*((name, 1, 5) for name in names)).with_columns(**without)
     four = ranked(*((name, 1, 4) for name in names[:4])).with_columns(**without)
     assert few in describe_ranges(five, WIKI)
-    assert "can be significant" not in describe_ranges(four, WIKI)
+    assert "too few" not in describe_ranges(four, WIKI)

@@ -105,12 +105,28 @@ def test_what_surely_started_nothing_is_asked_again(warehouse: Warehouse) -> Non
 
 
 def test_when_every_try_is_put_off_the_next_run_asks(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="the next run will"):
+    with pytest.raises(NoReport, match="not sent; the next run sends it again"):
         report(warehouse, ScriptedAgent([LATER, LATER, LATER]))
     assert only(warehouse).state == "refused"
     assert missing(warehouse)[0].next_step == "ask"
     report(warehouse, ScriptedAgent([running()], [ended()]))
     assert only(warehouse).state == "done"
+
+
+def test_answers_that_cannot_be_read_are_not_asked_for_without_end(warehouse: Warehouse) -> None:
+    garbled = TransientError("no JSON", "garbled", maybe_billed=True)
+    patient = QUICK.model_copy(update={"start_tries": 8})
+    client = ScriptedAgent([garbled, LATER, garbled, garbled, garbled, running()])
+    with pytest.raises(NoReport, match=r"cannot be read: no JSON. It may have been paid for"):
+        report(warehouse, client, limits=patient, repeatable=True)
+    assert len(client.asked) == 5, "three in a row"
+    assert only(warehouse).state == "lost"
+
+
+def test_an_answer_that_never_came_may_have_been_begun(warehouse: Warehouse) -> None:
+    with pytest.raises(NoReport, match="sent, without an answer; the next run sends it again"):
+        report(warehouse, ScriptedAgent([LOST, LOST, LOST]), repeatable=True)
+    assert only(warehouse).state == "refused"
 
 
 def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
