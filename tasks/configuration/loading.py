@@ -86,7 +86,10 @@ def find_repeated(ids: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=64)
 def _parse(paths: Sequence[Path], texts: Sequence[str], model: type[ConfigT]) -> ConfigT:
     """Parse texts, cached: stages load the same files hundreds of times."""
-    files = [(path, _parse_mapping(path, text)) for path, text in zip(paths, texts, strict=True)]
+    files = [
+        (path, _parse_mapping(path, text, adds=path != paths[-1]))
+        for path, text in zip(paths, texts, strict=True)
+    ]
     owners: dict[tuple[str | int, ...], Path] = {}
     content = _merge(files, owners)
 
@@ -108,6 +111,8 @@ def _merge(
     for path, content in reversed(files):
         for key, value in content.items():
             before = merged.get(key)
+            if value is None and isinstance(before, Mapping):
+                continue  # all its entries are comments
             owners[key,] = path
             if not isinstance(value, Mapping):
                 merged[key] = value
@@ -146,8 +151,11 @@ def _validate(
         raise ConfigurationError(said) from None
 
 
-def _parse_mapping(path: Path, text: str) -> dict[str, Any]:
+def _parse_mapping(path: Path, text: str, *, adds: bool = False) -> dict[str, Any]:
+    """adds: whether the file only adds to others; it may then have comments alone."""
     content = _parse_json(path, text) if path.suffix == ".json" else load_yaml(path, text)
+    if content is None and adds:
+        return {}
     if not isinstance(content, dict):
         raise ConfigurationError(
             f"{path}: expected a mapping of keys at the top, found {type(content).__name__}."
@@ -213,8 +221,9 @@ def _describe_errors(
         elif problem["type"] == "missing":
             lines.append(f"{path}: key {key} is missing. Add it.")
         else:
-            found = _format_value(problem["input"])
-            lines.append(f"{path}: {key}: {describe_expected(problem)}; found {found!r}.")
+            value = problem["input"]
+            found = "nothing" if value is None else repr(_format_value(value))
+            lines.append(f"{path}: {key}: {describe_expected(problem)}; found {found}.")
     if (rest := len(problems) - MAX_ERRORS) > 0:
         lines.append(f"{find_owner(problems[-1])}: and {rest:,} more.")
     return "\n".join(lines)

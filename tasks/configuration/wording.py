@@ -55,8 +55,10 @@ def format_location(problem: ErrorDetails, content: object, within: str = "") ->
     ids: list[str] = []
     keys: list[str] = []
     at: Any = content
+    tagged = False  # one tag at a place: a missing key may have the tag's name
     for part in problem["loc"]:
-        if _is_tag(at, part):
+        tagged = not tagged and _is_tag(at, part)
+        if tagged:
             continue
         keys.append(str(part)[:80])
         at = _get_child(at, part)

@@ -135,6 +135,11 @@ def test_a_protocols_settings_change_one_by_one(tmp_path: Path) -> None:
         ("agents: {mine: {nmae: Mine}}", "unknown key `agents.mine.nmae`"),
         ("agents: {mine: {ask: 1}}", "key `agents.mine.name` is missing"),
         ("agnets: {}", "unknown key `agnets`"),
+        (
+            "agents: {mine: {name: M, ask: {kind: command}}}",
+            "key `agents.mine.ask.command` is missing",
+        ),
+        ("agents: {mine: }", "`agents.mine`: expected a mapping of keys; found nothing"),
         ("mine: 1", "unknown key `mine`. Remove it, or correct its spelling. Keys here: clarif"),
         ("agents: [mine]", "`agents`: expected a mapping"),
     ],
@@ -145,6 +150,11 @@ def test_a_mistake_names_the_file_that_it_is_in(tmp_path: Path, text: str, said:
         load_agents(folders)
     assert f"{tmp_path / 'configs' / 'agents.yaml'}: {said}" in str(caught.value)
     assert str(PACKAGED) not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "# mine:\n", "agents:\n  # mine:\n"])
+def test_a_file_of_comments_adds_nothing(tmp_path: Path, text: str) -> None:
+    assert load_agents(project(tmp_path, agents=text)) == load_agents(PACKAGED)
 
 
 def test_files_of_a_folder_are_those_of_all_folders(tmp_path: Path) -> None:
