@@ -166,7 +166,7 @@ class AgentClient(Protocol):
         """
 
     async def check(self) -> str:
-        """Make one cheap call and describe the result.
+        """Make one cheap call and describe the result, without the agent's name.
 
         Raises:
             ModelError: the check failed; the message says what to do.

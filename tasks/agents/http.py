@@ -81,7 +81,7 @@ class ApiClient(Generic[AskT]):
                 await self.get(f"/models/{quote(model, safe='')}")
         except (Gone, RequestRejected) as error:
             raise self.unknown_model_error(model, error) from None
-        return f"{self.agent}: {self.base_url} accepts the key and knows the model {model}."
+        return f"{self.base_url} accepts the key and knows the model {model}."
 
     @contextmanager
     def explain_errors(self) -> Iterator[None]:

@@ -45,23 +45,25 @@ class HttpJobClient(PolledClient[HttpAsk]):
         return status
 
     async def check(self) -> str:
-        """GET the address; any answer passes except a refused key or a server error."""
+        """GET the address; any answer passes except a refused key or a server error. A service may
+        know POST alone (405, 501)."""
         with self.explain_errors():
             try:
                 await self.get("")
             except (Gone, RequestRejected):
                 pass
             except TransientError as error:
-                if error.kind != "garbled" and error.code is not None:
+                answered = error.kind == "garbled" or error.code == 501
+                if not answered and error.code is not None:
                     raise Misconfigured(
                         f"{self.agent}: {self.base_url} answers with an error ({error}). Check the "
                         f"service, or `url` in {CONFIGURED_IN}."
                     ) from None
-                if error.kind != "garbled":
+                if not answered:
                     raise
         return (
-            f"{self.agent}: {self.base_url} answers and did not refuse the key. Whether it writes "
-            "reports is only known once one is requested."
+            f"{self.base_url} answers and did not refuse the key. Whether it writes reports is "
+            "only known once one is requested."
         )
 
     def build_request(self, request: JobRequest) -> dict[str, Any]:

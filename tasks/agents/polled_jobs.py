@@ -54,11 +54,11 @@ class PolledClient(ApiClient[AskT], ABC):
                 await self._get_job(NO_SUCH_JOB)
         except (Gone, RequestRejected):
             return (
-                f"{self.agent}: {self.base_url} answers and accepts the key. Whether the model "
+                f"{self.base_url} answers and accepts the key. Whether the model "
                 "exists is only known once a report is bought."
             )
         return (
-            f"{self.agent}: {self.base_url} answers, but knows a job that cannot exist. Check "
+            f"{self.base_url} answers, but knows a job that cannot exist. Check "
             f"that `base_url` in {CONFIGURED_IN} is the provider's."
         )
 

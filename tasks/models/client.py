@@ -124,13 +124,24 @@ def parse_error(response: httpx.Response) -> tuple[str, str | None]:
     try:
         body: Any = response.json()
     except (ValueError, RecursionError):
-        return response.text, None  # callers truncate it after redacting the key
+        return _read_text(response), None  # callers truncate it after redacting the key
     inner = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(inner, dict):
         return str(inner), None
     message = inner.get("message") or inner.get("detail") or inner
     word = inner.get("code") or inner.get("type")
     return str(message), word if isinstance(word, str) else None
+
+
+def _read_text(response: httpx.Response) -> str:
+    """Return the text of an answer, without the markup of a page."""
+    if "html" not in response.headers.get("content-type", ""):
+        return response.text
+    from selectolax.lexbor import LexborHTMLParser  # only for errors
+
+    page = LexborHTMLParser(response.text)
+    page.strip_tags(["head", "script", "style"])
+    return " ".join(page.text(separator=" ").split())
 
 
 def redact_key(text: str, key: str | None) -> str:

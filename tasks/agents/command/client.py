@@ -147,6 +147,12 @@ class CommandClient:
                 f"correct `command` in {CONFIGURED_IN} (its first word is a program on your PATH, "
                 "or a path)."
             )
+        for part in arguments:
+            if part.endswith(".py") and not Path(part).is_absolute() and Path(part).is_file():
+                raise Misconfigured(
+                    f"{self._agent}: {part} in `command` is a relative path, but the program runs "
+                    f"in a folder of its own. Write {Path(part).absolute()} in {CONFIGURED_IN}."
+                )
         output = self._ask.output
         if output is not None and (Path(output).is_absolute() or ".." in Path(output).parts):
             raise Misconfigured(

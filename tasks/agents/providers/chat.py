@@ -56,7 +56,7 @@ class ChatClient(SynchronousClient):
         if names and model not in names:
             known = ", ".join(sorted(map(str, names))[:20])
             raise self.unknown_model_error(model, f"it lists {known}")
-        return f"{self.agent}: {self.base_url} answers and knows the model {model}."
+        return f"{self.base_url} answers and knows the model {model}."
 
     async def _check_by_request(self) -> str:
         model = self.ask.model
@@ -75,7 +75,7 @@ class ChatClient(SynchronousClient):
                 f"{self.agent}: {self.base_url} does not answer as a chat completions endpoint. "
                 f"Check `base_url` in {CONFIGURED_IN}."
             )
-        return f"{self.agent}: {self.base_url} answers as the model {model} (one token was bought)."
+        return f"{self.base_url} answers as the model {model} (one token was bought)."
 
 
 def read(raw: str) -> JobAnswer:

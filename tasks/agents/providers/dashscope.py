@@ -58,7 +58,7 @@ class DashScopeClient(EventStreamClient):
                     f"Check `base_url` in {CONFIGURED_IN}."
                 ) from None
         return (
-            f"{self.agent}: {self.base_url} answers and accepts the key. Whether it may use "
+            f"{self.base_url} answers and accepts the key. Whether it may use "
             f"{self.ask.model} is only known once a report is bought."
         )
 

@@ -117,7 +117,7 @@ def test_a_wrong_key_is_named_by_its_variable_and_never_shown(kind: str) -> None
 def test_a_check_says_what_it_found_and_buys_nothing(kind: str) -> None:
     serves = server(kind)
     said = check(kind, serves, path=KINDS[kind][1])
-    assert said.startswith("agent-1: http://127.0.0.1:")
+    assert said.startswith("http://127.0.0.1:")
     assert re.search(r"a-model|reports", said)
     assert serves.bought == 0
 

@@ -113,6 +113,12 @@ def test_a_check_takes_any_answer_but_a_fault() -> None:
     with pytest.raises(Misconfigured, match="answers with an error"):
         check("http", Broken(), path=PATH)
 
+    class PostAlone(ServiceServer):
+        def route(self, request: object) -> object:  # type: ignore[override]
+            return self.error(501, "Unsupported method", "x")
+
+    assert "answers and did not refuse the key" in check("http", PostAlone(), path=PATH)
+
 
 def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(ServiceServer("A report.", at_once=True)) as address:

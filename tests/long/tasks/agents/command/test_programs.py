@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -322,6 +323,15 @@ def test_a_check_says_what_would_run_and_runs_nothing(
     assert "not run" in said
     assert SECRET not in said
     assert not place.work.exists()
+
+
+def test_a_script_by_a_relative_path_is_refused_with_the_whole_one(
+    place: AgentFolders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent.py").write_text("print(1)")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Misconfigured, match=f"Write {tmp_path / 'agent.py'}"):
+        asyncio.run(client(place, sys.executable, "agent.py").check())
 
 
 def test_it_is_opened_by_its_kind(place: AgentFolders) -> None:
