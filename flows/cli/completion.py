@@ -1,11 +1,15 @@
-"""The names that a shell completes: of agents, editions, judges and protocols. No warehouse is
-opened: editions are read from its exports, which each of them has."""
+"""The names that a shell completes: of agents, editions, judges, protocols and reports. No
+warehouse is opened: editions and reports are read from its exports, which each edition has."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tasks.errors import ExpectedError
 from tasks.warehouse.location import DEFAULT_LOCATION
+
+if TYPE_CHECKING:
+    from tasks.warehouse.snapshot import Manifest
 
 
 def complete_names(context: Any, param: Any, incomplete: str) -> list[str]:
@@ -24,12 +28,24 @@ def _list_agents(context: Any) -> Iterable[str]:
 
 
 def _list_editions(context: Any) -> Iterable[str]:
+    return [manifest.edition for _, manifest in _load_exports(context)]
+
+
+def _list_reports(context: Any) -> Iterable[str]:
+    import polars as pl
+
+    for folder, _ in _load_exports(context):
+        reports = pl.read_parquet(folder / "reports.parquet", columns=["agent", "assignment"])
+        yield from (f"{agent}/{title}" for agent, title in reports.unique().sort(pl.all()).rows())
+
+
+def _load_exports(context: Any) -> "list[tuple[Path, Manifest]]":
     from tasks.warehouse.snapshot import load_latest_manifests
 
     where = context.params.get("warehouse", DEFAULT_LOCATION)
     if str(where) == DEFAULT_LOCATION:  # it may stand before the command's name
         where = context.find_root().params.get("warehouse") or where
-    return [manifest.edition for _, manifest in load_latest_manifests(where)]
+    return load_latest_manifests(where)
 
 
 def _list_judges(context: Any) -> Iterable[str]:
@@ -46,6 +62,7 @@ def _list_protocols(context: Any) -> Iterable[str]:
 
 NAMES: Mapping[str, Callable[[Any], Iterable[str]]] = {
     "AGENT": _list_agents,
+    "AGENT/TITLE": _list_reports,
     "EDITION": _list_editions,
     "JUDGE": _list_judges,
     "PROTOCOL": _list_protocols,

@@ -35,6 +35,8 @@ from tasks.warehouse.explanations import (
 )
 
 COLOURS = {"good": "green", "bad": "red", "poor": "yellow", "open": "magenta", "none": "dim"}
+LONGEST_GROUNDS = 300
+"""Characters of evidence or of a reason that a list of verdicts shows of each."""
 HINT = (
     "One of them in full, with its page, prompt and answer: --claim N, --fact N. The whole report: "
     "--format json."
@@ -221,7 +223,7 @@ def _print_fact(fact: ExplainedFact, whole: bool) -> None:
         return
     for decision in fact.decisions:
         if decision.evidence and decision.label != "not_support":
-            _print_line(Text(f"“{_join_lines(decision.evidence)}”", style="dim"), 8, one_line=True)
+            _print_line(Text(f"“{_shorten(decision.evidence)}”", style="dim"), 8)
     told = {(decision.judge, decision.label) for decision in fact.decisions}
     for decision in fact.by_all_claims:
         if (decision.judge, decision.label) not in told:
@@ -253,11 +255,9 @@ def _print_item(of: int, marks: list[tuple[str, OutcomeMark]], text: str) -> Non
 
 
 def _print_short_decision(decision: ExplainedVerdict, prefix: str = "", indent: int = 8) -> None:
-    """Print a decision on one line: mark, call, and evidence or reason."""
+    """Print a decision: mark, call, and the beginning of its evidence or reason."""
     grounds = (
-        f"“{_join_lines(decision.evidence)}”"
-        if decision.evidence
-        else _join_lines(decision.reason or "")
+        f"“{_shorten(decision.evidence)}”" if decision.evidence else _shorten(decision.reason or "")
     )
     call = f"call {decision.call_id[:12]} · " if decision.call_id else ""
     line = Text.assemble(
@@ -265,7 +265,7 @@ def _print_short_decision(decision: ExplainedVerdict, prefix: str = "", indent: 
         f" {make_visible(prefix)}",
         (f"{make_visible(call)}{grounds}", "dim"),
     )
-    _print_line(line, indent, one_line=True)
+    _print_line(line, indent)
 
 
 def _print_full_decisions(decisions: Iterable[ExplainedVerdict], indent: int) -> None:
@@ -284,8 +284,10 @@ def _format_mark(mark: OutcomeMark) -> Text:
     return Text(make_visible(f"{mark.sign} {mark.word}"), style=COLOURS[mark.tone])
 
 
-def _join_lines(text: str) -> str:
-    return make_visible(" ".join(text.split()))
+def _shorten(text: str) -> str:
+    """Return a text on one line, cut if it is long."""
+    line = make_visible(" ".join(text.split()))
+    return line if len(line) <= LONGEST_GROUNDS else f"{line[: LONGEST_GROUNDS - 1]}…"
 
 
 def _print_heading(title: str, counts: str) -> None:

@@ -96,8 +96,14 @@ FROM verdicts_at_hand WHERE {JUDGED}
 """
 SCORES = f"""
 SELECT assignment, {", ".join(field.name for field in fields(ReportScore))} FROM scores
-WHERE {JUDGED} ORDER BY assignment, protocol, judge, metric
+WHERE {JUDGED} AND (
+    len($4) > 0 OR state <> 'pending'
+    OR judge IN (SELECT judge FROM verdicts WHERE edition = $1)
+    OR NOT EXISTS (FROM verdicts WHERE edition = $1)
+) ORDER BY assignment, protocol, judge, metric
 """
+"""Without a judge that was chosen but has decided nothing of the edition, as one whose server was
+not running, unless no judge has or it is asked for by name."""
 
 GroupedRows = dict[Any, list[Any]]
 

@@ -15,7 +15,9 @@ from tasks.base import Frozen
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_all
+from tasks.configuration.known_keys import find_known_keys
 from tasks.configuration.wording import describe_expected, format_location
+from tasks.errors import suggest_names
 from tasks.files.opening import open_file
 
 MAX_BYTES = 2_000_000
@@ -147,7 +149,7 @@ def _validate(
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        said = _describe_errors(content, error, find_owner, key, [*model.model_fields])
+        said = _describe_errors(content, error, find_owner, key, model)
         raise ConfigurationError(said) from None
 
 
@@ -208,16 +210,18 @@ def _describe_errors(
     error: ValidationError,
     find_owner: Callable[[ErrorDetails], Path],
     within: str,
-    known: Sequence[str],
+    model: type[BaseModel],
 ) -> str:
-    """known: the keys at the top."""
     lines = []
     problems = _relevant_errors(error)
     for problem in problems[:MAX_ERRORS]:
         path, key = find_owner(problem), format_location(problem, content, within)
         if problem["type"] == "extra_forbidden":
-            top = f" Keys here: {', '.join(known)}." if len(problem["loc"]) == 1 else ""
-            lines.append(f"{path}: unknown key {key}. Remove it, or correct its spelling.{top}")
+            wrong, known = str(problem["loc"][-1]), find_known_keys(model, problem["loc"])
+            lines.append(
+                f"{path}: unknown key {key}. Remove it, or correct its spelling. "
+                f"{suggest_names(wrong, known)}"
+            )
         elif problem["type"] == "missing":
             lines.append(f"{path}: key {key} is missing. Add it.")
         else:

@@ -235,11 +235,12 @@ def _list_metrics(rubric: RubricEntry) -> Iterator[MetricEntry]:
         ASSESSED, "Assessed", "Share of the items that were judged, on which all rests."
     )
     for dimension in rubric.dimensions:
+        items = ", ".join(item.id for item in rubric.items if item.dimension == dimension)
         title = dimension.replace("_", " ").capitalize()
         yield _build_metric(
             _metric_name(dimension),
             title,
-            f"The same over the items of {dimension}.",
+            f"The same over the items of {dimension}: {items}.",
             zero_if_missing=True,
         )
 

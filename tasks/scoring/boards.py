@@ -307,5 +307,8 @@ def _make_plain_board(
         f"nothing to assess. {OPEN_NOTE}. Rank: by {columns[first]}."
     )
     if "assessed_share" in columns:
-        note += " Based on the judged items only; Assessed is their share of all items."
+        note += (
+            " Based on the judged items only; Assessed is their share of all items. The columns "
+            "after it: the score over one group of the rubric's items each."
+        )
     return Board(frozenset({name}), columns, (first,), first, "Rep.", note, title, numbers=numbers)

@@ -115,6 +115,21 @@ def test_judges_and_protocols_can_be_left_out(warehouse: Warehouse) -> None:
         assert {frozenset(claim.outcomes) for claim in report.claims} == {frozenset()}
 
 
+def test_a_judge_that_decided_nothing_is_shown_only_by_its_name(tmp_path: Path) -> None:
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        write_edition(warehouse, {"a": CLAIMS}, [page(GOOD, "red tower"), page(LED, "words")])
+        judge_all(warehouse, ScriptedJudge())
+        warehouse.write(Change(Score, [
+            score.model_copy(update={"judge": "unreachable", "state": "pending", "value": None})
+            for score in warehouse.rows(Score, "true")
+        ]))  # fmt: skip
+        report = only(warehouse, "a")
+        assert {score.judge for score in report.scores} == {"scripted"}
+        assert {judge for claim in report.claims for judge in claim.outcomes} == {"scripted"}
+        (named,) = explain_reports(warehouse, EDITION, "a", judges=["unreachable"])
+        assert {score.state for score in named.scores} == {"pending"}
+
+
 def test_only_reports_that_are_there_are_explained(warehouse: Warehouse) -> None:
     assert list(explain_reports(warehouse, EDITION, "one", ["no such assignment"])) == []
     assert list(explain_reports(warehouse, EDITION, "nobody")) == []

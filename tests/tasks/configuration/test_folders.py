@@ -132,7 +132,20 @@ def test_a_protocols_settings_change_one_by_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("agents: {mine: {nmae: Mine}}", "unknown key `agents.mine.nmae`"),
+        (
+            "agents: {mine: {nmae: Mine}}",
+            "unknown key `agents.mine.nmae`. Remove it, or cor",
+        ),
+        (
+            "agents: {mine: {name: M, ask: {kind: http, url: 'http://a.org', kye_env: A}}}",
+            "unknown key `agents.mine.ask.kye_env`. Remove it, or correct its spelling. "
+            "Did you mean key_env",
+        ),
+        (
+            "agents: {mine: {name: M, ask: {kind: http, url: 'http://a.org', limits: {a: 1}}}}",
+            "unknown key `agents.mine.ask.limits.a`. Remove it, or correct its spelling. "
+            "Known: concurrency, ",
+        ),
         ("agents: {mine: {ask: 1}}", "key `agents.mine.name` is missing"),
         ("agnets: {}", "unknown key `agnets`"),
         (
@@ -140,7 +153,10 @@ def test_a_protocols_settings_change_one_by_one(tmp_path: Path) -> None:
             "key `agents.mine.ask.command` is missing",
         ),
         ("agents: {mine: }", "`agents.mine`: expected a mapping of keys; found nothing"),
-        ("mine: 1", "unknown key `mine`. Remove it, or correct its spelling. Keys here: clarif"),
+        (
+            "mine: 1",
+            "unknown key `mine`. Remove it, or correct its spelling. Known: ag",
+        ),
         ("agents: [mine]", "`agents`: expected a mapping"),
     ],
 )

@@ -37,7 +37,9 @@ def test_a_shell_completes_words(typed: str, offered: list[str]) -> None:
     assert completed("complete_bash", words).split() == offered
 
 
-def test_a_shell_completes_editions_while_a_run_holds_the_warehouse(tmp_path: Path) -> None:
+def test_a_shell_completes_what_is_in_a_warehouse_that_a_run_holds(
+    tmp_path: Path,
+) -> None:
     path = sample_warehouse(tmp_path)
     with open_warehouse(path) as store:
         export_edition(store, "sample")
@@ -46,6 +48,8 @@ def test_a_shell_completes_editions_while_a_run_holds_the_warehouse(tmp_path: Pa
         assert completed("complete_bash", words).split() == ["sample"]
         words = f"evergreen --warehouse {path} edition show s"
         assert completed("complete_bash", words).split() == ["sample"]
+        words = f"evergreen explain --warehouse {path} sample_scholar/Ed"
+        assert completed("complete_bash", words).split() == ["sample_scholar/Eddystone_Lighthouse"]
         assert path.stat().st_mtime_ns == before
 
 
