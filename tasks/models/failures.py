@@ -5,6 +5,7 @@ errors take precedence, because httpx's translations are less exact (a connectio
 waiting for the answer becomes a `ConnectTimeout`).
 """
 
+import os
 import re
 
 import aiohttp
@@ -76,6 +77,13 @@ def _make_transient(cause: Exception, *, sent: bool, billable: bool) -> Transien
 
 
 def _describe(cause: Exception) -> str:
+    match cause:
+        case aiohttp.ClientSSLError():
+            pass
+        case aiohttp.ClientConnectorError():
+            code = cause.os_error.errno
+            reason = os.strerror(code) if code and code > 0 else cause.os_error.strerror
+            return f"{cause.host}:{cause.port}: {reason or cause.os_error}"
     said = getattr(cause, "message", None) or str(cause)
     words = strip_received_bytes(said) if isinstance(said, str) else ""  # else: received data
     return f"{type(cause).__name__}: {words}".strip(": ")
