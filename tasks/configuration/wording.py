@@ -55,7 +55,7 @@ def format_location(problem: ErrorDetails, content: object, within: str = "") ->
     ids: list[str] = []
     keys: list[str] = []
     at: Any = content
-    tagged = False  # one tag at a place: a missing key may have the tag's name
+    tagged = False  # one tag at a place: a key may have the tag's name
     for part in problem["loc"]:
         tagged = not tagged and _is_tag(at, part)
         if tagged:
@@ -71,9 +71,7 @@ def format_location(problem: ErrorDetails, content: object, within: str = "") ->
 
 def _is_tag(value: object, part: int | str) -> bool:
     """Whether pydantic names the model of an entry here, which is not in the file."""
-    return (
-        isinstance(value, Mapping) and part not in value and part in (value.get("kind"), EXTENSION)
-    )
+    return isinstance(value, Mapping) and part in (value.get("kind"), EXTENSION)
 
 
 def _get_child(value: Any, part: int | str) -> Any:

@@ -152,6 +152,10 @@ def test_a_protocols_settings_change_one_by_one(tmp_path: Path) -> None:
             "agents: {mine: {name: M, ask: {kind: command}}}",
             "key `agents.mine.ask.command` is missing",
         ),
+        (
+            "agents: {mine: {name: M, ask: {kind: command, command: [false]}}}",
+            "`agents.mine.ask.command.0`: expected a text",
+        ),
         ("agents: {mine: }", "`agents.mine`: expected a mapping of keys; found nothing"),
         (
             "mine: 1",
