@@ -12,11 +12,15 @@ from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDERR, print_message, transient_progress
 from tasks.base import format_count
 from tasks.configuration.agents import load_agents
+from tasks.editions.names import UnknownName
 from tasks.foreign_text import make_visible
 from tasks.imports.answers import AnswersSummary, hold_answers, import_answers
 from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.store import Readable
+
+HAS_REPORTS = "SELECT count(*) > 0 FROM reports WHERE agent = $1"
 
 
 def import_report_files(
@@ -61,6 +65,8 @@ def import_report_files(
                 raise typer.BadParameter("answers need it.", param_hint="--agent")
             _print_answers(import_answers(store, path, edition, agent), edition, agent)
             return
+        if agent is not None and not yes:
+            _refuse_respelt(store, agent)
         matched = match_reports(store, path, edition, agent)
         _print_guesses(matched)
         with bars:
@@ -76,6 +82,24 @@ def import_report_files(
             print_message(describe_next_step(store, summary.edition))
     if not summary.complete:
         raise typer.Exit(1)
+
+
+def _refuse_respelt(source: Readable, agent: str) -> None:
+    """Refuse a new name that differs from a configured agent's in case and punctuation alone: what
+    is imported under it stands as an agent of its own."""
+
+    def spell(name: str) -> str:
+        return "".join(filter(str.isalnum, name.casefold()))
+
+    known = load_agents().agents
+    if agent in known or source.frame(HAS_REPORTS, [agent]).item():
+        return
+    for near in sorted(known):
+        if spell(near) == spell(agent):
+            raise UnknownName(
+                f"There is no agent {agent!r} in configs/agents.yaml. Did you mean {near}? "
+                "--yes imports them as another agent's."
+            )
 
 
 def _print_answers(summary: AnswersSummary, edition: str, agent: str) -> None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -42,9 +43,9 @@ SELECT count(*) OVER () AS n, p.url, p.error
 FROM pages AS p WHERE p.edition = $1 AND p.status = 'refused' ORDER BY p.url LIMIT 1
 """
 FAILED_PAGES = """
-SELECT count(*) FROM pages AS p
+SELECT count(*) OVER () AS n, p.url FROM pages AS p
 WHERE p.edition = $1 AND p.status <> 'ok'
-    AND p.url IN (SELECT c.url FROM citations AS c WHERE c.edition = $1)
+    AND p.url IN (SELECT c.url FROM citations AS c WHERE c.edition = $1) ORDER BY p.url LIMIT 1
 """
 MAX_CHARACTERS = 3000
 
@@ -154,8 +155,8 @@ def show(
         fetches = source.frame(FETCHES, [edition, key]).to_dicts()
     if not page and not fetches:
         raise UnknownName(
-            f"{url} is not in the archive of {edition} (as {key}). If a report cites it: "
-            f"`evergreen fetch --edition {edition}`."
+            f"{url} is not in the archive of {edition} (as {key}): nobody cites it, or it could "
+            f"not be fetched yet. If a report cites it: `evergreen fetch --edition {edition}`."
         )
     if raw:
         _print_bytes(warehouse, url, fetches)
@@ -226,11 +227,10 @@ def _print_failed_pages(source: Readable, edition: str, *, again: bool) -> None:
             f"{first['error']}. (For your own test servers: `allowed.hosts` in configs/web.yaml.)",
             style="yellow",
         )
-    failed = source.frame(FAILED_PAGES, [edition]).item()
-    if failed:
+    for n, url in source.frame(FAILED_PAGES, [edition]).rows():
         print_message(
-            f"Pages that failed: {failed:,}; `evergreen pages show URL --edition {edition}` says "
-            f"why{'' if again else ', `fetch --again` retries them'}."
+            f"Pages that failed: {n:,}; `evergreen pages show {quote(url)} --edition {edition}` "
+            f"says why{'' if again else ', `fetch --again` retries them'}."
         )
 
 

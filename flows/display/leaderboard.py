@@ -214,7 +214,7 @@ def _format_interval(board: Board, row: dict[str, Any] | None, metric: str) -> s
 
 
 def _format_value(board: Board, metric: str, value: float) -> str:
-    return f"{value * (1 if metric in board.numbers else 100):.1f}"
+    return f"{value * (1 if metric in board.numbers else 100):z.1f}"
 
 
 def leaderboard_rows(rows: pl.DataFrame) -> list[dict[str, str]]:

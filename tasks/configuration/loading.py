@@ -234,10 +234,17 @@ def _describe_errors(
 
 
 def _relevant_errors(error: ValidationError) -> list[ErrorDetails]:
-    """Drop "too short" errors of lists that are short only because an element is invalid."""
+    """Drop "too short" errors of lists that are short only because an element is invalid, and
+    errors that follow from a wrong kind of an entry: its keys are those of another kind."""
     errors = error.errors(include_url=False)
     parents = {problem["loc"][:n] for problem in errors for n in range(len(problem["loc"]))}
-    return [p for p in errors if p["type"] != "too_short" or p["loc"] not in parents]
+    of_wrong_kind = {p["loc"][:-1] for p in errors if p["loc"][-1:] == ("kind",)}
+    return [
+        p
+        for p in errors
+        if not (p["type"] == "too_short" and p["loc"] in parents)
+        and not (p["loc"][-1:] != ("kind",) and p["loc"][:-1] in of_wrong_kind)
+    ]
 
 
 def _format_value(value: object) -> str:

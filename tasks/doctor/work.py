@@ -99,7 +99,7 @@ def check_editions(source: Readable, edition: str | None) -> Iterator[Finding]:
     for name in chosen:
         yield _check_edition(source, name)
     if left := [] if edition else known[NEWEST:]:
-        text = f"{len(left)} older editions were not checked; --edition names one."
+        text = f"{format_count(len(left), 'older edition')} not checked; --edition names one."
         yield GROUP.skipped("editions", text)
 
 

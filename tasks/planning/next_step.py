@@ -8,6 +8,7 @@ from shlex import join
 import polars as pl
 
 from tasks.base import Frozen
+from tasks.configuration.agents import load_agents
 from tasks.configuration.models import load_judges
 from tasks.editions.names import list_newest_first
 from tasks.judging.protocols import choose_protocols, need_pages
@@ -130,8 +131,7 @@ def find_next_step(source: Readable, edition: str, judge: str, found: EditionPro
     """Return the next command for an edition."""
     if not found.assignments:
         return _command(source, edition, "assign")
-    if found.jobs:
-        asked = source.frame(ASKED, [edition])["agent"]
+    if found.jobs and (asked := _list_asked(source, edition)):
         return _command(source, edition, "ask", *(w for name in asked for w in ("--agent", name)))
     if not found.reports and found.prompts:
         return _command(source, edition, "ask", "--agent", "AGENT")
@@ -150,6 +150,13 @@ def find_next_step(source: Readable, edition: str, judge: str, found: EditionPro
     if not published:
         return command_to_publish(source, edition, "site")
     return _command_to_explain(source, edition, judge)
+
+
+def _list_asked(source: Readable, edition: str) -> list[str]:
+    """Return the agents with jobs under way that can be asked still."""
+    agents = load_agents().agents
+    names = source.frame(ASKED, [edition])["agent"]
+    return [name for name in names if name in agents and agents[name].ask]
 
 
 def _command_to_explain(source: Readable, edition: str, judge: str) -> str:

@@ -92,7 +92,7 @@ def _describe_left_out(rows: pl.DataFrame, names: Mapping[str, str]) -> str | No
     if left_out.is_empty():
         return None
     named = ", ".join(f"{names.get(agent, agent)} {n:,}" for agent, n in left_out.iter_rows())
-    return f"Leak leaves out reports of which nobody can tell which claim cites what: {named}."
+    return f"Leak leaves out reports whose citations cannot be assigned to their claims: {named}."
 
 
 def choose_other_figure(rows: Iterable[Mapping[str, Any]]) -> str | None:

@@ -136,8 +136,11 @@ BOARDS = (
         ("coverage_wiki_soft", "coverage_wiki"),
         "coverage_wiki",
         "Rep.",
-        f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Open: pages never "
-        "fetched, cells failed. All cl.: coverage by all claims, also those that cite the article. "
+        f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Cov.: facts of the article "
+        "that the report states; All cl.: by claims that cite the article, too. Ref. acc.: claims "
+        "that the cited pages support; Strict: those without a fetched page count, too; Eval.: "
+        "those with one. Leak: claims that cite the article. Open: pages never fetched, cells "
+        "failed. "
         "Rank: by soft coverage if the judge gives probabilities, else by coverage.",
         least_needed=(
             "evaluated_share",

@@ -101,15 +101,15 @@ def format_figure(value: float | None, unit: str = "share") -> str:
     """Format a metric's value: shares in percent with one digit, numbers with two."""
     if value is None:
         return "–"
-    return f"{value * 100:.1f}" if unit == "share" else f"{value:,.2f}"
+    return f"{value * 100:z.1f}" if unit == "share" else f"{value:z,.2f}"
 
 
 def format_interval(low: float | None, high: float | None, unit: str = "share") -> str:
     """Format an interval: `20.9–24.0`, with `to` if an end is negative; empty without one."""
     if low is None or high is None:
         return ""
-    dash = " to " if low < 0 or high < 0 else "–"
-    return f"{format_figure(low, unit)}{dash}{format_figure(high, unit)}"
+    ends = format_figure(low, unit), format_figure(high, unit)
+    return (" to " if any(end.startswith("-") for end in ends) else "–").join(ends)
 
 
 def format_basis(n_items: int, n_reports: int, n_delivered: int | None) -> str:

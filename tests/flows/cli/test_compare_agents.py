@@ -161,7 +161,11 @@ def test_the_leaderboard_shows_ranges_and_the_ranking_metric_s_interval(
     code, out, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", compared,
                              "--protocol", "wiki_fact")  # fmt: skip
     assert code == 0
-    lines = {line.split()[1]: line.split() for line in out.splitlines() if len(line.split()) > 1}
+    lines = {
+        line.split()[1]: line.split()
+        for line in reversed(out.splitlines())
+        if len(line.split()) > 1
+    }
     assert [lines[agent][0] for agent in AGENTS] == ["1–2", "1–2", "3"]
     flat = " ".join(out.split())
     assert "Based on 19 to 20 articles" in flat

@@ -153,6 +153,10 @@ def test_a_protocols_settings_change_one_by_one(tmp_path: Path) -> None:
             "key `agents.mine.ask.command` is missing",
         ),
         (
+            "agents: {mine: {name: M, ask: {kind: comand, command: [a]}}}",
+            "`agents.mine.ask.kind`: expected one of ",
+        ),
+        (
             "agents: {mine: {name: M, ask: {kind: command, command: [false]}}}",
             "`agents.mine.ask.command.0`: expected a text",
         ),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.configuration.agents import Agents
 from tasks.planning.next_step import choose_judge, count_progress, find_leaders, find_next_step
 from tasks.publishing.freshness import find_sites
 from tasks.site.mark import MARK
@@ -70,7 +71,16 @@ def test_without_reports_agents_are_asked_or_reports_imported(warehouse: Warehou
     assert next_step(warehouse) == "evergreen ask --agent AGENT"
 
 
-def test_jobs_that_run_are_waited_for_by_asking_the_same_agents(warehouse: Warehouse) -> None:
+def test_jobs_that_run_are_waited_for_by_asking_the_same_agents(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def configured(*names: str) -> None:
+        ask = {"kind": "http", "url": "https://agent.org"}
+        entries = {name: {"name": name, "ask": ask} for name in names}
+        agents = Agents.model_validate({"clarification_reply": "…", "agents": entries})
+        monkeypatch.setattr("tasks.planning.next_step.load_agents", lambda: agents)
+
+    configured("bob", "cid", "dan")
     delivered(warehouse, "ann")
     write(
         warehouse, make_job("bob", "running"), make_job("cid", "overdue"), make_job("ann", "done")
@@ -79,6 +89,10 @@ def test_jobs_that_run_are_waited_for_by_asking_the_same_agents(warehouse: Wareh
     write(warehouse, make_job("dan", "failed"))
     found = count_progress(warehouse, "e", "offline")
     assert (found.jobs, found.failed) == (2, 1)
+    configured("bob")
+    assert next_step(warehouse) == "evergreen ask --agent bob"
+    configured()
+    assert "ask" not in next_step(warehouse)
 
 
 def make_job(agent: str, state: JobState) -> Job:

@@ -53,7 +53,7 @@ def test_published_claims_leak_by_urls_that_are_not_in_the_report(
 
 def test_the_board_says_how_many_reports_leakage_leaves_out(warehouse: Warehouse) -> None:
     rows = pl.DataFrame([row.model_dump() for row in score(warehouse)])
-    said = "Leak leaves out reports of which nobody can tell which claim cites what: "
+    said = "Leak leaves out reports whose citations cannot be assigned to their claims: "
     assert f"{said}cyd 1." in describe_reports(rows, "Rep.")
     assert f"{said}Cyd of A 1." in describe_reports(rows, "Reports", {"cyd": "Cyd of A"})
     assert said not in describe_reports(rows.filter(pl.col("agent") != "cyd"), "Rep.")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from flows.cli import import_reports as reports_cli
 from flows.cli.main import app
 from flows.display import console
+from tasks.editions.names import UnknownName
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import open_warehouse
@@ -64,6 +65,16 @@ def test_guesses_are_shown_and_wait_for_consent(run: Import, tmp_path: Path) -> 
     assert "sample: 4 files of mine: 1 new, 0 changed, 0 unchanged, 0 not read, 3 left out." in said
     assert "Accept the guesses with --yes" in said
     assert stored(tmp_path) == {"Mercury_(planet)"}
+
+
+def test_a_configured_agents_name_in_another_spelling_needs_consent(
+    run: Import, tmp_path: Path
+) -> None:
+    folder = given(tmp_path / "files")
+    with pytest.raises(UnknownName, match=r"'Lexical-Baseline'.* Did you mean lexical_baseline\?"):
+        run(folder, "--agent", "Lexical-Baseline")
+    assert "of Lexical-Baseline: 3 new" in run(folder, "--agent", "Lexical-Baseline", "--yes")[1]
+    assert "of Lexical-Baseline: 0 new" in run(folder, "--agent", "Lexical-Baseline")[1]
 
 
 def test_with_consent_all_that_can_be_read_is_in(run: Import, tmp_path: Path) -> None:
