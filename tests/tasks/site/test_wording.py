@@ -46,6 +46,7 @@ def test_nothing_is_shown_as_a_dash() -> None:
         (wording.format_figure(1234.5, "number"), "1,234.50"),
         (wording.format_interval(0.209, 0.24), "20.9–24.0"),
         (wording.format_interval(-0.05, 0.1), "-5.0 to 10.0"),
+        (wording.format_interval(-0.0004, 0.078), "0.0–7.8"),
         (wording.format_ranks(2, 4), "2–4"),
         (wording.format_ranks(1, 1), "1"),
         (wording.format_basis(1, 1, None), "1 item"),
