@@ -24,7 +24,7 @@ Evergreen = Callable[..., Said]
 @pytest.fixture(autouse=True)
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(*_: object) -> None:
-        pytest.fail("A Prefect server was started: such a test belongs under tests/long.")
+        pytest.fail("A Prefect server was started: such a test is a long one (CONTRIBUTING.md).")
 
     monkeypatch.setattr(server, "start_server", start)
 

@@ -24,11 +24,11 @@ import psutil
 
 from tests import patient
 from tests.rigs.month_world import AGENTS, World, environment_of
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTLES_SECONDS = 0.1
 """For the servers to read what was on its way when the client was stopped."""
-STARTS_WITHIN_SECONDS = 240
 HELD = {
     "pages": "SELECT count(*) FROM fetches",
     "answers": "SELECT count(*) FROM calls WHERE status <> 'failed'",
@@ -133,7 +133,7 @@ class ServedDriver:
             self._serving = _evergreen(self, "serve", "--only", "refresh")
         if last := self.process():
             self._killed.add(last.pid)
-        until("process that does the run", self.process)
+        until("process that does the run", self.process, pause=0.2)
 
     def process(self) -> psutil.Process | None:
         assert self._serving is not None
@@ -160,7 +160,7 @@ class ServedDriver:
                 return []
             return list(answer.json()) if answer.is_success else []
 
-        found: list[dict[str, Any]] = until("run", begun)
+        found: list[dict[str, Any]] = until("run", begun, pause=0.2)
         [only] = [run for run in found if run["parent_task_run_id"] is None]
         return only
 
@@ -179,7 +179,7 @@ def killed_at(driver: Driver, outside: World, warehouse: Path, *moments: Moment)
     kills: list[Kill] = []
     driver.begin()
     for moment in moments:
-        until(moment.name, partial(_is_here, moment, outside, driver), 0.01)
+        until(moment.name, partial(_is_here, moment, outside, driver), pause=0.01)
         victim = None if driver.is_over() else driver.process()
         assert victim, f"it ended before {moment.name}:\n{driver.said()[-3000:]}"
         victim.suspend()
@@ -280,13 +280,3 @@ def _evergreen(driver: CommandDriver | ServedDriver, *command: str) -> subproces
             stdout=output, stderr=output, cwd=ROOT,
             env=environment_of(driver.outside, driver.home),
         )  # fmt: skip
-
-
-def until(what: str, found: Callable[[], Any], seconds: float = 0.2) -> Any:
-    """What `found` gives, once it gives anything."""
-    deadline = time.monotonic() + STARTS_WITHIN_SECONDS
-    while not (value := found()):
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"there is still no {what}")
-        time.sleep(seconds)
-    return value

@@ -22,7 +22,8 @@ from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT, evaluate
-from tests.long.flows.deployed_runs import run_of, state_of, until
+from tests.long.flows.deployed_runs import run_of, state_of
+from tests.waiting import until
 
 
 @pytest.fixture

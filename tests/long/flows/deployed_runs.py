@@ -1,30 +1,11 @@
 """Runs of deployments, by the Prefect server's API."""
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import httpx
-import pytest
 
 from tests import patient
-
-DEADLINE_SECONDS = 300
-
-
-def until(
-    what: str,
-    found: Any,
-    seconds: float = DEADLINE_SECONDS,
-    detail: Callable[[], str] = lambda: "",
-) -> Any:
-    """What `found` gives, once it gives anything; at the deadline, `detail` says what there is."""
-    deadline = time.monotonic() + seconds
-    while not (value := found()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"there is still no {what}\n{detail()}")
-        time.sleep(0.5)
-    return value
+from tests.waiting import until
 
 
 def run_of(api: str, deployment: str, **parameters: Any) -> str:

@@ -8,12 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import psutil
@@ -22,9 +21,8 @@ import pytest
 from tests import patient
 from tests.compose_file import ROOT, environment, services
 from tests.rigs.postgres import RunningPostgres, free_port
+from tests.waiting import until
 
-DEADLINE_SECONDS = 300
-"""For anything to happen: on a busy machine the server alone takes a minute to start."""
 PASSWORD = "p@ss/w:rd %25+#é"
 """Everything in it would have to be escaped in an address."""
 AUTH = ("operator", "only:for-these-tests")
@@ -34,7 +32,6 @@ GIVEN = {"PREFECT_SERVER_API_AUTH_STRING": ":".join(AUTH)} | dict.fromkeys(PASSW
 WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 """In front of a command: the process ends when this one is killed."""
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
-Found = TypeVar("Found")
 
 
 @dataclass
@@ -264,16 +261,6 @@ def started(process: Running) -> Iterator[Running]:
         yield process
     finally:
         process.stop()
-
-
-def until(what: str, found: Callable[[], Found | None], seconds: float = DEADLINE_SECONDS) -> Found:
-    """What `found` gives, once it gives anything."""
-    deadline = time.monotonic() + seconds
-    while not (value := found()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"there is still no {what}")
-        time.sleep(0.5)
-    return value
 
 
 def clean_environment() -> dict[str, str]:

@@ -5,19 +5,20 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests import waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT, at_hand, environment, evaluate, rows, value, verdicts
 from tests.flows.test_batch import configs
 from tests.servers.batches import BatchScript
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
+from tests.waiting import until
 
 __all__ = ["configs"]
 AGENT = "sample_sketch"
@@ -45,14 +46,6 @@ def command(path: Path, configs: Path, kind: str) -> Iterator[subprocess.Popen[s
             process.wait()
 
 
-def wait_until(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 @pytest.mark.parametrize(
     ("kind", "number"),
     [
@@ -69,9 +62,10 @@ def test_a_batch_run_goes_on_after_it_was_stopped_and_decides_as_a_live_one(
     server = SERVERS[kind](batches=NEVER)
     with at_hand(server, kind):
         with command(batch, configs, kind) as process:
-            wait_until(lambda: any(job.polls for job in server.batches.values()), process)
+            polled = lambda: any(job.polls for job in server.batches.values())  # noqa: E731
+            until("poll of a batch", polled, pause=0.05, process=process)
             os.kill(process.pid, number)
-            process.communicate(timeout=60)
+            process.communicate(timeout=waiting.SECONDS)
         # One job, or on a busy machine two: it waits only so long for more to ask.
         assert {state for (state,) in rows(batch, "SELECT state FROM batch_jobs")} == {"running"}
         server.desk.script = BatchScript()

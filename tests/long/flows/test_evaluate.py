@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT, SAMPLE
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.rigs.kill_and_resume import contents, differences
+from tests.waiting import until
 
 
 def run(flow: str, **parameters: Any) -> Any:
@@ -122,6 +124,10 @@ def test_a_second_time_the_import_is_shown_as_cached(
     assert (entry["name"], entry["state"]["name"]) == ("import · sample", "Cached")
 
 
+def has_begun(log: Path, process: subprocess.Popen[bytes]) -> bool:
+    return b"stage " in log.read_bytes() or process.poll() is not None
+
+
 def test_killed_at_five_moments_it_ends_with_the_same_tables(
     api: str, brought_in: tuple[Path, Any], tmp_path: Path
 ) -> None:
@@ -139,10 +145,7 @@ def test_killed_at_five_moments_it_ends_with_the_same_tables(
                  "--warehouse", str(path)],
                 stdout=output, stderr=output, cwd=ROOT, env=environment,
             )  # fmt: skip
-        deadline = time.monotonic() + 60
-        while b"stage " not in log.read_bytes() and process.poll() is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until("stage", partial(has_begun, log, process), pause=0.02)
         time.sleep(moment)
         process.send_signal(signal.SIGKILL)
         process.wait()

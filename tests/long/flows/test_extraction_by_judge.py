@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from tests.flows.llm_runs import (
 )
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
+from tests.waiting import until
 
 FACT = {"protocols": ["wiki_fact"]}
 N_TEXTS = 7
@@ -158,11 +158,8 @@ def test_killed_while_it_extracts_the_next_run_buys_no_extraction_twice(
             command, cwd=ROOT, env=environment(configs, PREFECT_HOME), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
-        deadline = time.monotonic() + 120
-        while len(server.log.answered()) < 3:
-            assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until("three answers", lambda: len(server.log.answered()) >= 3,
+              pause=0.01, process=process)  # fmt: skip
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         kept = value(path, EXTRACTIONS)

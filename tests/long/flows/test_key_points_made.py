@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from tests.flows.llm_runs import (
 )
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
+from tests.waiting import until
 
 GYM = ["research_gym"]
 MADE = "SELECT * FROM key_points ORDER BY ALL"
@@ -121,11 +121,8 @@ def killed_at(path: Path, configs: Path, server: GeminiServer, n_asked: int) -> 
         cwd=ROOT, env=environment(configs, PREFECT_HOME), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while len(server.log.entries) < n_asked:
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(f"question {n_asked}", lambda: len(server.log.entries) >= n_asked,
+          pause=0.01, process=process)  # fmt: skip
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 

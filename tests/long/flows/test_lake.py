@@ -20,12 +20,13 @@ from tasks.warehouse.location import LocationLike
 from tasks.warehouse.rows import Row
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.tables import TABLES
-from tests import patient
+from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import SAMPLE, at_hand, configured, environment, evaluate, write_configs
-from tests.long.flows.deployed_runs import run_of, state_of, until
+from tests.long.flows.deployed_runs import run_of, state_of
 from tests.rigs.postgres import RunningPostgres, missing, running
 from tests.servers.openai import OpenAiServer
+from tests.waiting import until
 
 pytestmark = [
     pytest.mark.rig,
@@ -37,7 +38,6 @@ OF_THE_RUN = {"audit", "calls"}
 DELAY = 0.3
 SLOW_SECONDS = 4.0
 """For an answer: so long that whoever comes first has not begun every cell when the other comes."""
-DEADLINE_SECONDS = 300
 
 
 class Worker(NamedTuple):
@@ -169,7 +169,7 @@ def ended_state(api: str, run: str) -> Any:
 
 
 def ended(processes: Sequence[Worker]) -> list[int]:
-    deadline = time.monotonic() + DEADLINE_SECONDS
+    deadline = time.monotonic() + waiting.SECONDS
     try:
         return [worker.process.wait(deadline - time.monotonic()) for worker in processes]
     finally:
@@ -214,7 +214,7 @@ def test_two_workers_of_a_pool_make_the_tables_of_one_and_buy_no_answer_twice(
         )
         assert len(shares(api, runs)) == 2, describe(api, runs, both)
         server.delay_seconds = 0
-        states = [until("end of a run", partial(ended_state, api, run), 300) for run in runs]
+        states = [until("end of a run", partial(ended_state, api, run)) for run in runs]
     assert [state["name"] for state in states] == ["Completed"] * 2, states
     made = contents(where)
     assert {name: rows for name, rows in made.items() if rows != alone[1][name]} == {}

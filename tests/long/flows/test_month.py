@@ -19,11 +19,12 @@ from tests.flows.llm_runs import rows, value
 from tests.rigs import month_kills
 from tests.rigs.kill_and_resume import contents
 from tests.rigs.mediawiki.running import missing, running
-from tests.rigs.month_kills import CommandDriver, Kill, ServedDriver, killed_at, moments, until
+from tests.rigs.month_kills import CommandDriver, Kill, ServedDriver, killed_at, moments
 from tests.rigs.month_places import month_pages
 from tests.rigs.month_world import AGENTS, BASELINE, World, world
 from tests.rigs.paper_wiki import paper_wiki
 from tests.servers.jobs import JobScript
+from tests.waiting import until
 
 pytestmark = [pytest.mark.rig]
 ARTICLES = 4
@@ -106,7 +107,7 @@ def served(
     driver = ServedDriver(outside, path, PREFECT_HOME, api)
     try:
         kills = killed_at(driver, outside, path, *moments(calm.counts))
-        until("end of the run", lambda: driver.run()["state"]["type"] in ENDED, 1)
+        until("end of the run", lambda: driver.run()["state"]["type"] in ENDED, pause=1)
         yield (
             Done(path, folder / "site", outside.counts(), tuple(kills)),
             driver.run(),

@@ -18,7 +18,6 @@ from tests.long.flows.production import (
     Running,
     production,
     started,
-    until,
 )
 from tests.rigs.month_places import month_pages
 from tests.rigs.month_world import AGENTS, World, world
@@ -27,6 +26,7 @@ from tests.rigs.postgres import RunningPostgres, missing, running
 from tests.sample_edition import PART
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
+from tests.waiting import until
 
 pytestmark = [
     pytest.mark.rig,

@@ -18,8 +18,9 @@ from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
-from tests.long.flows.deployed_runs import answer_run, run_of, state_of, until
+from tests.long.flows.deployed_runs import answer_run, run_of, state_of
 from tests.long.flows.test_publish_decisions import decide, rank, warehouse, worsen
+from tests.waiting import until
 
 __all__ = ["warehouse"]
 

@@ -14,8 +14,8 @@ from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tests import patient
-from tests.long.flows.deployed_runs import DEADLINE_SECONDS, is_taken
+from tests import patient, waiting
+from tests.long.flows.deployed_runs import is_taken
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tu
                     continue
                 given = {"run_input": answer() if callable(answer) else answer}
                 await resumed(client, run_id, given)
-        return await asyncio.wait_for(task, DEADLINE_SECONDS)
+        return await asyncio.wait_for(task, waiting.SECONDS)
 
     return asyncio.run(run()), waited
 

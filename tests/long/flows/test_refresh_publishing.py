@@ -21,7 +21,7 @@ from tasks.warehouse import store as warehouses
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
-from tests import patient
+from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.months import (
     EDITION,
@@ -31,10 +31,11 @@ from tests.flows.months import (
     site_of,
     steps_of,
 )
-from tests.long.flows.deployed_runs import DEADLINE_SECONDS, answer_run, run_of, state_of, until
+from tests.long.flows.deployed_runs import answer_run, run_of, state_of
 from tests.long.flows.test_publish_decisions import resumed
 from tests.rigs.month_world import AGENTS, ROOT, World, environment_of
 from tests.servers.jobs import JobScript
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -107,11 +108,11 @@ async def _decided(api: str, path: Path, answer: dict[str, Any], **parameters: A
     asked: dict[str, Any] = {"edition": EDITION, "warehouse": str(path), "approve": True}
     running: Any = flow(**asked | parameters, return_state=True)
     task = asyncio.create_task(running)
-    waiting = {"name": {"any_": [f"publish · {EDITION}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
+    paused = {"name": {"any_": [f"publish · {EDITION}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
     async with patient.AsyncClient(base_url=api) as client:
         while True:
             assert not task.done(), task.result()
-            found = await client.post("/flow_runs/filter", json={"flow_runs": waiting})
+            found = await client.post("/flow_runs/filter", json={"flow_runs": paused})
             of_ours = [
                 run["id"]
                 for run in (found.json() if found.is_success else ())
@@ -122,7 +123,7 @@ async def _decided(api: str, path: Path, answer: dict[str, Any], **parameters: A
             await asyncio.sleep(0.2)
         assert str(path) not in warehouses._open  # nothing is held while a person thinks
         await resumed(client, of_ours[0], {"run_input": answer})
-        return await asyncio.wait_for(task, DEADLINE_SECONDS)
+        return await asyncio.wait_for(task, waiting.SECONDS)
 
 
 def test_a_person_is_asked_before_publishing_and_holds_nothing_up(

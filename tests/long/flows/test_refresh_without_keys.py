@@ -34,12 +34,12 @@ from tasks.warehouse.store import open_warehouse
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import rows, value
 from tests.rigs.mediawiki.running import missing, running
-from tests.rigs.month_kills import until
 from tests.rigs.month_places import SINCE, UNTIL, Sources, month_pages
 from tests.rigs.month_world import ROOT, change, write_configs
 from tests.rigs.paper_wiki import paper_wiki
 from tests.servers.applications import serving_application
 from tests.servers.serving import serving
+from tests.waiting import until
 
 ARTICLES, PAGES_EACH, MOST = 2, 7, 11
 AGENT = "sources_baseline"
@@ -114,7 +114,7 @@ def ended(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]
     folder = tmp_path_factory.mktemp("month")
     with outside_of(folder) as outside:
         first = outside.refresh(folder)
-        until("pages of the references", lambda: outside.sources.asked.total() >= 5, 0.02)
+        until("pages of the references", lambda: outside.sources.asked.total() >= 5, pause=0.02)
         os.killpg(first.pid, signal.SIGKILL)
         first.communicate()
         before = outside.sources.asked.copy()

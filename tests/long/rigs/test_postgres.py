@@ -3,13 +3,13 @@
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.waiting import until
 
 pytestmark = [
     pytest.mark.rig,
@@ -79,10 +79,7 @@ def test_a_test_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> None:
         home, port = process.stdout.readline().split()
         assert Path(home).exists()
         process.kill()
-    deadline = time.monotonic() + 30
-    while Path(home).exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not Path(home).exists()
+    until("end of the server's folder", lambda: not Path(home).exists(), pause=0.1)
     assert not [each for each in psutil.process_iter(["cmdline"])
                 if home in " ".join(each.info["cmdline"] or ())]  # fmt: skip
     assert not is_open(RunningPostgres(Path(home), tmp_path / "log", int(port)))

@@ -43,6 +43,15 @@ def test_a_long_test_that_starts_a_server_reaches_the_product(units: Units) -> N
         assert {*units.tree.below("configs")} <= units.reached("test-long", file), file
 
 
+def test_a_change_of_one_long_test_makes_few_others_run_again(units: Units) -> None:
+    """One that names the folder `tests/long` in a text that most share would bind them all."""
+    changed = "tests/long/flows/test_batch.py"
+    files = units.names("test-long")
+    again = [each for each in files if changed in units.reached("test-long", each)]
+    assert changed in again
+    assert len(again) < len(files) / 10, again
+
+
 def test_the_rigs_reach_the_data_that_they_read(units: Units) -> None:
     edition = units.tree.below("shared/data/wlc/2025_Mar_Nov")
     for target in ("rig-formats", "rig-questions", "rig-local-model"):

@@ -15,6 +15,7 @@ import pytest
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import HelperCrashed, LimitExceeded
 from tasks.processes.pool import HelperProcesses
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -110,10 +111,7 @@ def test_helpers_end_when_their_parent_is_killed_hard() -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     helper = int(parent.stdout)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and alive(helper):
-        time.sleep(0.05)
-    assert not alive(helper)
+    until("end of the helper", lambda: not alive(helper), pause=0.05)
 
 
 def alive(pid: int) -> bool:

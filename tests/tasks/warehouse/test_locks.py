@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from tasks.warehouse.lake_locks import LakeLocks, lock_number
 from tasks.warehouse.locks import LocalLocks, hold_lock
 from tests.lakes import lake_at
 from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.waiting import until
 
 pytestmark = [
     pytest.mark.rig,
@@ -82,10 +82,7 @@ def test_a_process_that_is_killed_releases_its_lock(
     assert f"pid {process.pid}" in locks.describe_holder("cell 1")
     process.kill()
     process.wait()
-    deadline = time.monotonic() + 30
-    while not locks.acquire("cell 1"):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until("free lock", lambda: locks.acquire("cell 1"), pause=0.05)
 
 
 def test_who_waits_is_told_for_whom_and_gets_the_lock(

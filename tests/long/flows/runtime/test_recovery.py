@@ -19,10 +19,11 @@ import pytest
 from flows.runtime import recovery as resuming
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.store import open_warehouse
-from tests import patient
+from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
-from tests.long.flows.deployed_runs import DEADLINE_SECONDS, run_of, state_of, until
+from tests.long.flows.deployed_runs import run_of, state_of
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -153,7 +154,7 @@ def watched(
 
     async def watch() -> None:
         watching = asyncio.create_task(resuming.watch_runs([deployment], most, said.append))
-        deadline = time.monotonic() + DEADLINE_SECONDS
+        deadline = time.monotonic() + waiting.SECONDS
         while awaited and not any(awaited in line for line in said):
             assert time.monotonic() < deadline, f"{awaited!r} was never said, but {said}"
             await asyncio.sleep(0.1)
