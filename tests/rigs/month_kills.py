@@ -22,7 +22,7 @@ import duckdb
 import httpx
 import psutil
 
-from tests import patient
+from tests import patient, waiting
 from tests.rigs.month_world import AGENTS, World, environment_of
 from tests.waiting import until
 
@@ -171,7 +171,7 @@ class ServedDriver:
         """Serve no longer."""
         if self._serving:
             self._serving.send_signal(signal.SIGTERM)
-            self._serving.wait(60)
+            self._serving.wait(waiting.SECONDS)
 
 
 def killed_at(driver: Driver, outside: World, warehouse: Path, *moments: Moment) -> list[Kill]:
@@ -187,7 +187,7 @@ def killed_at(driver: Driver, outside: World, warehouse: Path, *moments: Moment)
         asked = outside.counts()
         victim.kill()
         with suppress(psutil.Error):
-            victim.wait(30)
+            victim.wait(waiting.SECONDS)
         kills.append(Kill(moment.name, _open(asked, warehouse, kills)))
         driver.begin()
     return kills

@@ -20,6 +20,7 @@ from flows.runtime.login import PasswordError, login_address, password_file, rea
 from flows.runtime.server import local_server
 from flows.runtime.shared_server import find_problem, shared_names
 from tasks.serving.gate import Gate, serving_names
+from tests import waiting
 from tests.conftest import PREFECT_HOME
 
 REMOVE = "/deployments/bulk_delete"
@@ -170,7 +171,7 @@ def test_a_shared_server_without_a_password_does_not_start(auth: str, tmp_path: 
     environment = {"PATH": os.environ["PATH"], "PREFECT_SERVER_API_AUTH_STRING": auth}
     done = subprocess.run(
         [sys.executable, "-m", "flows.runtime.shared_server", "--port", "0"],
-        env=environment, capture_output=True, text=True, check=False, timeout=60,
+        env=environment, capture_output=True, text=True, check=False, timeout=waiting.SECONDS,
     )  # fmt: skip
     assert done.returncode == 2
     assert "PREFECT_SERVER_API_AUTH_STRING" in done.stderr

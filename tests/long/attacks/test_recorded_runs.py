@@ -18,7 +18,7 @@ from flows.runtime.warehouse import hold_warehouse
 from tasks.editions.names import UnknownName
 from tasks.warehouse.audit import AuditEntry, get_activity
 from tasks.warehouse.store import open_warehouse
-from tests import patient
+from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT, evaluate
@@ -69,7 +69,7 @@ def test_a_served_run_leaves_a_row(api: str, warehouse: Path) -> None:
         [row] = audit(warehouse)
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(waiting.SECONDS)
     assert (row.kind, row.name, row.edition, row.outcome) == ("flow", "evaluate", "sample", "ok")
     assert (row.deployment, row.flow_run) == (deployment["id"], run)
     assert '"protocols": ["wiki_fact"]' in row.parameters

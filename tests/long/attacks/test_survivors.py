@@ -4,10 +4,8 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -17,7 +15,9 @@ from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
+from tests import waiting
 from tests.attacks.programs import run
+from tests.waiting import until
 
 SECONDS = 60
 COMET = f"""
@@ -87,14 +87,6 @@ def sleepers(processes: list[psutil.Process]) -> list[psutil.Process]:
     return found
 
 
-def wait_for(look: Callable[[], Any]) -> Any:
-    """What there is to see, at the latest after ten seconds."""
-    until = time.monotonic() + 10
-    while not (seen := look()) and time.monotonic() < until:
-        time.sleep(0.05)
-    return seen
-
-
 def test_no_process_of_a_program_outlives_its_job(tmp_path: Path) -> None:
     """When its job ends every process of a program ends, however quickly it starts new ones."""
     answer = run(client(tmp_path, COMET), "j")
@@ -108,17 +100,18 @@ def test_no_process_of_a_program_outlives_its_job(tmp_path: Path) -> None:
 def test_no_process_of_a_program_outlives_its_supervisor(tmp_path: Path) -> None:
     """When its supervisor is killed every process of a program ends, whatever it calls itself."""
     supervisor = start(client(tmp_path, LEFT_BEHIND), tmp_path)
-    processes = wait_for(lambda: sleepers(psutil.Process(supervisor).children(recursive=True)))
-    assert processes
+    processes = until(
+        "sleeper", lambda: sleepers(psutil.Process(supervisor).children(recursive=True)), pause=0.05
+    )
     os.kill(supervisor, signal.SIGKILL)
-    assert wait_for(lambda: not sleepers(processes))
+    until("end of them", lambda: not sleepers(processes), pause=0.05)
 
 
 def test_ended_processes_are_not_kept(tmp_path: Path) -> None:
     """Processes that a program leaves ended take up no numbers of the machine."""
     supervisor = psutil.Process(start(client(tmp_path, MANY_DEAD), tmp_path))
     output = tmp_path / "a" / "j" / "stdout"
-    assert wait_for(output.read_bytes)
-    assert wait_for(lambda: len(supervisor.children(recursive=True)) < 10)
+    until("output", output.read_bytes, pause=0.05)
+    until("few", lambda: len(supervisor.children(recursive=True)) < 10, pause=0.05)
     supervisor.terminate()
-    supervisor.wait(10)
+    supervisor.wait(waiting.SECONDS)

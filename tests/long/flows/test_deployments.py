@@ -14,7 +14,7 @@ import pytest
 from prefect.client.orchestration import PrefectClient
 
 from tasks.warehouse.location import parse_location
-from tests import patient
+from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.long.flows.deployed_runs import run_of, state_of
 from tests.waiting import until
@@ -65,7 +65,7 @@ def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it_among_forei
         assert "Traceback" not in said, said
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(waiting.SECONDS)
 
 
 def test_a_host_of_a_pool_outlives_a_server_that_does_not_answer(

@@ -14,7 +14,7 @@ import polars as pl
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
-from tests import patient
+from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import ROOT
@@ -108,4 +108,4 @@ def test_a_run_of_a_deployment_gives_its_place_back_while_a_person_thinks(
         assert outcomes == ["incomplete", "ok"]  # until the question, and from the answer on
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(waiting.SECONDS)

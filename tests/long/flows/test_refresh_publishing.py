@@ -211,7 +211,7 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
         assert len(_runs_of(api, ids["publish"])) == 2
     finally:
         serving.send_signal(signal.SIGTERM)
-        serving.wait(60)
+        serving.wait(waiting.SECONDS)
 
 
 def _deployments(api: str, name: str) -> dict[str, str] | None:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from flows.runtime.server import ServerRecord, read_record
+from tests import waiting
 from tests.long.flows.runtime.test_server import environment
 
 STILL_SECONDS = 12
@@ -53,6 +54,6 @@ def test_a_server_that_is_gone_ends_its_ui_with_a_reason(
 ) -> None:
     shown, record = ui
     os.kill(record.pid, signal.SIGKILL)
-    said, _ = shown.communicate(timeout=60)
+    said, _ = shown.communicate(timeout=waiting.SECONDS)
     assert shown.returncode == 1
     assert "The server ended unexpectedly." in said

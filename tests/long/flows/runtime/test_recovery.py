@@ -69,7 +69,7 @@ def served(warehouse: Path, log: Path, *options: str) -> Iterator[psutil.Process
         yield psutil.Process(process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        process.wait(waiting.SECONDS)
 
 
 def deployment_of(api: str, name: str) -> str:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +17,9 @@ import pytest
 
 from flows.runtime.login import read_password
 from flows.runtime.server import ServerRecord, is_served, read_log_tail, read_record
-from tests import patient
+from tests import patient, waiting
 from tests.flows.runtime.test_server import ROOT
+from tests.waiting import until
 
 AUTH = "PREFECT_API_AUTH_STRING"
 
@@ -91,16 +92,6 @@ def environment() -> dict[str, str]:
     return {key: text for key, text in os.environ.items() if not key.startswith("PREFECT")}
 
 
-def eventually(condition: Callable[[], object], seconds: float = 60) -> bool:
-    """Whether `condition` comes true within `seconds`."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
-
-
 def answers(record: ServerRecord | None) -> bool:
     """Whether the recorded server answers."""
     try:
@@ -139,7 +130,8 @@ def served(finished: Finished) -> Iterator[Shared]:
     hold = script(home, "with local_server(home):\n    time.sleep(300)")
     users = [subprocess.Popen(hold, env=environment()) for _ in range(2)]
     try:
-        assert eventually(lambda: answers(read_record(home)), 90), read_log_tail(home)
+        until("answer of the server", lambda: answers(read_record(home)),
+              detail=lambda: read_log_tail(home))  # fmt: skip
         record = read_record(home)
         assert record is not None
         yield Shared(home, users, record)
@@ -223,7 +215,7 @@ def test_the_login_of_another_server_comes_back_when_ours_is_left(shared: Shared
     """
     joined = subprocess.run(
         script(shared.home, body), check=True, env=environment() | {AUTH: "admin:elsewhere"},
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=waiting.SECONDS,
     )  # fmt: skip
     assert joined.stdout.splitlines() == ["True", "admin:elsewhere"]
 
@@ -238,6 +230,6 @@ def test_a_server_joined_by_a_second_process_outlives_the_first_and_dies_with_th
     assert answers(record)
     users[1].send_signal(signal.SIGKILL)
     users[1].wait()
-    assert eventually(lambda: not answers(record), 10)
-    assert eventually(lambda: not is_served(home), 10)
+    until("end of the server", lambda: not answers(record), pause=0.1)
+    until("end of its users", lambda: not is_served(home), pause=0.1)
     assert not (home / "server.json").exists()
