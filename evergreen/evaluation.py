@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from evergreen.results import WarehouseResults, open_warehouse
+from tasks.configuration.models import load_judges
+from tasks.editions.names import check_selection
 from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.store import open_warehouse as open_to_write
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ def evaluate(
         ExpectedError: an input is wrong; the message says what to do.
     """
     results = open_warehouse(warehouse)
+    _check_names(results, edition, protocols, agents, judge)
     parameters = {
         "edition": edition,
         "protocols": [*protocols] or None,
@@ -53,6 +57,18 @@ def evaluate(
     }
     complete, message = _run("evaluate", parameters)
     return EvaluationResult(complete, message, results)
+
+
+def _check_names(
+    results: WarehouseResults,
+    edition: str,
+    protocols: Sequence[str],
+    agents: Sequence[str],
+    judge: str | None,
+) -> None:
+    """Raise UnknownName or ConfigurationError before a server is started."""
+    with open_to_write(results.location.url) as warehouse:
+        check_selection(warehouse, edition, protocols, agents, judge or load_judges().default)
 
 
 def _run(flow: str, parameters: dict[str, Any]) -> tuple[bool, str]:

@@ -47,11 +47,12 @@ def print_report(report: ExplainedReport, *, whole: bool, brief: bool) -> None:
     """Print a report.
 
     Args:
-        whole: print claims and facts with all details.
+        whole: print claims and facts with all details, and no scores.
         brief: print other verdicts on a line each, without their evidence.
     """
     _print_header(report)
-    _print_scores(report.scores)
+    if not whole:
+        _print_scores(report.scores)
     if report.claims:
         _print_heading("Claims", _summarize_outcomes(report))
     for claim in report.claims:

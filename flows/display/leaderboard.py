@@ -123,9 +123,9 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
         describe_reports(rows, board.last),
         describe_columns_left_out(rows, board.columns),
         OTHER_NOTES[other] if other else "",
+        describe_ranges(rows, board),
     )
-    note = f"{' '.join(filter(None, said))}{describe_ranges(rows, board)}"
-    print_result(f"{note}\n", style="dim")
+    print_result("\n".join([*filter(None, said), ""]), style="dim")
 
 
 def print_board(title: str, rows: pl.DataFrame, board: Board) -> None:

@@ -137,7 +137,9 @@ def find_next_step(source: Readable, edition: str, judge: str, found: EditionPro
         return _command(source, edition, "ask", "--agent", "AGENT")
     if not found.reports:
         return _command(source, edition, "import", "reports", "FOLDER", "--agent", "AGENT")
-    if found.pages + found.unextracted and need_pages(choose_protocols(source, edition)):
+    if need_pages(choose_protocols(source, edition)) and (
+        found.unextracted or (found.pages and _are_pages_due(source, edition))
+    ):
         return _command(source, edition, "fetch")
     if found.unjudged or found.open:
         by = () if judge == load_judges().default else ("--judge", judge)
@@ -150,6 +152,14 @@ def find_next_step(source: Readable, edition: str, judge: str, found: EditionPro
     if not published:
         return command_to_publish(source, edition, "site")
     return _command_to_explain(source, edition, judge)
+
+
+def _are_pages_due(source: Readable, edition: str) -> bool:
+    """Whether a page is to be fetched now. Pages that were not reached wait for a second look, and
+    meanwhile the rest is judged."""
+    from tasks.pending.pages import find_pending_pages  # slow
+
+    return bool(find_pending_pages(source, edition, "direct"))
 
 
 def _list_asked(source: Readable, edition: str) -> list[str]:

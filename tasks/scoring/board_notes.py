@@ -105,8 +105,8 @@ def choose_other_figure(rows: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
-    """Explain rank ranges and intervals, and how many articles or questions they rest on, with a
-    leading space; empty if there are none."""
+    """Explain rank ranges and intervals, and how many articles or questions they rest on; empty if
+    there are none."""
     by = choose_ranking_metric(rows, board)
     ranked = rows.filter(pl.col("metric") == by, pl.col("rank_from").is_not_null())
     if ranked.is_empty():
@@ -116,7 +116,7 @@ def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
     counted = ranked["n_articles"].sort().to_list()
     over = f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
     note = (
-        " #: the places that an agent may have, by its significant differences from others on the "
+        "#: the places that an agent may have, by its significant differences from others on the "
         f"{items} that both have (evergreen compare agents). Based on {over} {items}."
     )
     n_pairs = math.comb(ranked.height, 2)

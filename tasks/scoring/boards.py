@@ -138,9 +138,9 @@ BOARDS = (
         "Rep.",
         f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Cov.: facts of the article "
         "that the report states; All cl.: by claims that cite the article, too. Ref. acc.: claims "
-        "that the cited pages support; Strict: those without a fetched page count, too; Eval.: "
-        "those with one. Leak: claims that cite the article. Open: pages never fetched, cells "
-        "failed. "
+        "that the cited pages support; Strict: claims without a fetched page count, too; Eval.: "
+        "claims with a fetched page. Leak: claims that cite the article. Open: pages never "
+        "fetched, cells failed. "
         "Rank: by soft coverage if the judge gives probabilities, else by coverage.",
         least_needed=(
             "evaluated_share",

@@ -1,13 +1,19 @@
 """`import evergreen` is quick, says when it meets somebody else's modules, and is typed."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evergreen
+from tasks.errors import ExpectedError
+from tasks.imports.wlc import import_edition
+from tasks.warehouse.store import open_warehouse
+from tests.sample_edition import PART
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("polars", "duckdb", "prefect", "pydantic", "flows", "tasks")
@@ -55,3 +61,22 @@ def test_foreign_modules_of_the_same_name_are_named_in_one_sentence(
         f"ImportError: Python finds {tmp_path / name}.py before {ROOT / name}, a package that "
         "Evergreen needs. Rename that file, or start Python in another folder."
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"edition": "sampel"}, "There is no edition 'sampel'. Did you mean sample?"),
+        ({"agents": ["sample_scolar"]}, "Did you mean sample_scholar?"),
+        ({"protocols": ["wiki_fac"]}, "Did you mean wiki_fact?"),
+        ({"judge": "offlin"}, "Did you mean offline?"),
+    ],
+)
+def test_an_unknown_name_is_refused_before_a_server_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], message: str
+) -> None:
+    monkeypatch.setattr("evergreen.evaluation._run", lambda *_: pytest.fail("a flow was run"))
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        import_edition(warehouse, PART, "sample")
+    with pytest.raises(ExpectedError, match=re.escape(message)):
+        evergreen.evaluate(**{"edition": "sample", "warehouse": str(tmp_path / "w.duckdb")} | given)

@@ -13,9 +13,11 @@ from tasks.publishing.freshness import find_sites
 from tasks.site.mark import MARK
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.jobs import Job, JobState
+from tasks.warehouse.pages import Fetch
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import (
     Assignment,
+    Citation,
     Edition,
     Extraction,
     Report,
@@ -106,6 +108,21 @@ def test_pages_are_fetched_before_reports_are_judged(warehouse: Warehouse) -> No
     delivered(warehouse, "ann")
     assert next_step(warehouse) == "evergreen evaluate"
     assert next_step(warehouse, "gpt-5") == "evergreen evaluate --judge gpt-5"
+
+
+def test_a_page_that_was_not_reached_is_fetched_when_its_second_look_is_due(
+    warehouse: Warehouse,
+) -> None:
+    delivered(warehouse, "ann")
+    url = "https://host.org/page"
+    write(warehouse, Citation(edition="e", agent="ann", assignment="x0", number=0, url=url,
+                              raw_url=url, kind="explicit"))  # fmt: skip
+    assert next_step(warehouse) == "evergreen fetch"
+    fetch = Fetch(edition="e", url=url, asked_url=url, source="direct", outcome="unreached")
+    write(warehouse, fetch)
+    assert next_step(warehouse) == "evergreen evaluate"
+    write(warehouse, fetch.model_copy(update={"fetched_at": utc_now() - timedelta(days=30)}))
+    assert next_step(warehouse) == "evergreen fetch"
 
 
 def test_what_is_judged_is_published_and_then_explained(
