@@ -10,6 +10,7 @@ from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.wide_table import WideColumn, print_wide_table
+from tasks.base import format_count
 from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import get_judge_title
 from tasks.metrics.aggregates import rests_on_few
@@ -43,6 +44,14 @@ FEW, PROVISIONAL = "†", "*"
 """Marks after a figure."""
 FEW_NOTE = f"{FEW}: based on fewer than half of the agent's reports."
 PROVISIONAL_NOTE = "provisional: figures with a star may still change"
+UNJUDGED = """
+SELECT agent, count(*) FROM reports
+WHERE edition = $1 AND agent IN (SELECT unnest($3)) AND status <> 'empty'
+    AND (agent, assignment) NOT IN (
+        SELECT (agent, assignment) FROM scores WHERE edition = $1 AND judge = $2)
+GROUP BY agent ORDER BY agent
+"""
+"""Reports ($1: edition) of agents ($3) that are in no figure of a judge ($2) yet."""
 STYLE_TITLE = "Style (diagnostics, not scores)"
 STYLE_COLUMNS = {
     "words_to_watch": "Words to watch",
@@ -90,7 +99,7 @@ def print_leaderboard(
         for board in select_boards(rows)
     ]
     for name, rows, board in sorted(boards, key=lambda one: one[1]["value"].is_null().all()):
-        _print_judge_table(edition, name, rows, board)
+        _print_judge_table(source, edition, name, rows, board)
     if extractors := describe_extractors(source, edition):
         print_result(f"{extractors}\n", style="dim")
     _print_style_table(source, edition)
@@ -106,7 +115,9 @@ def warn_about_drafts(source: Readable, edition: str, protocols: Iterable[str]) 
         )
 
 
-def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Board) -> None:
+def _print_judge_table(
+    source: Readable, edition: str, judge: str, rows: pl.DataFrame, board: Board
+) -> None:
     named = " · ".join(filter(None, (edition, board.title, get_judge_title(judge))))
     provisional = rows["provisional"].any()
     if rows["value"].is_null().all():
@@ -115,6 +126,13 @@ def _print_judge_table(edition: str, judge: str, rows: pl.DataFrame, board: Boar
         print_result(nothing)
         return
     print_board(f"{named} · {PROVISIONAL_NOTE}" if provisional else named, rows, board)
+    shown = rows["agent"].unique().to_list()
+    for agent, n in source.frame(UNJUDGED, [edition, judge, shown]).iter_rows():
+        print_result(
+            f"{agent}: {format_count(n, 'report')} new or changed since these figures: "
+            "evergreen evaluate",
+            "yellow",
+        )
     by = choose_ranking_metric(rows, board)
     other = choose_other_figure(rows.filter(pl.col("metric") == by).iter_rows(named=True))
     said = (

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from flows.display.leaderboard import leaderboard_rows, load_leaderboard
-from tasks.warehouse.results import LeaderboardRow
-from tasks.warehouse.rows import Edition, utc_now
+from tasks.warehouse.results import LeaderboardRow, Score
+from tasks.warehouse.rows import Edition, Report, utc_now
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
@@ -58,3 +58,22 @@ def test_a_figure_of_few_reports_is_marked(path: Path, evergreen: Evergreen) -> 
     with open_warehouse(path) as warehouse:
         frame = load_leaderboard(warehouse, "e")
     assert [row["Leak"] for row in leaderboard_rows(frame)] == ["25.0†", "12.5"]
+
+
+def test_reports_that_came_after_the_figures_are_counted_by_agent(
+    path: Path, evergreen: Evergreen
+) -> None:
+    def report(agent: str, assignment: str, status: str = "ok") -> Report:
+        return Report(edition="e", agent=agent, assignment=assignment, text="…", text_sha="",
+                      status=status, source_path="here")  # fmt: skip
+
+    with open_warehouse(path) as warehouse:
+        reports = [report("ann", "x0"), report("ann", "x1"), report("ann", "x2", "empty"),
+                   report("bob", "x0"), report("cid", "x0")]  # fmt: skip
+        judged = Score(edition="e", protocol="wiki_fact", agent="bob", assignment="x0",
+                       metric="coverage_wiki", judge="offline", value=0.4, state="done",
+                       scorer_version="1")  # fmt: skip
+        warehouse.write(Change(Report, reports), Change(Score, [judged]))
+    _, out, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", path)
+    said = [line for line in out.splitlines() if "since these figures" in line]
+    assert said == ["ann: 2 reports new or changed since these figures: evergreen evaluate"]
