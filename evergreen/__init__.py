@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evergreen.extending import BaseAgentClient, BaseJudge
     from evergreen.results import WarehouseResults, open_warehouse
     from tasks.agents.agent import JobAnswer, JobRequest, JobStatus
+    from tasks.errors import ExpectedError
     from tasks.judges.decisions import (
         DecisionRequest,
         Judge,
@@ -35,6 +36,7 @@ _MODULES = {
     "evergreen.extending": ("BaseAgentClient", "BaseJudge"),
     "evergreen.results": ("WarehouseResults", "open_warehouse"),
     "tasks.agents.agent": ("JobAnswer", "JobRequest", "JobStatus"),
+    "tasks.errors": ("ExpectedError",),
     "tasks.judges.decisions": (
         "DecisionRequest", "Judge", "JudgeAnswer", "VerifyAgainstPage", "VerifyClaims",
     ),
@@ -51,6 +53,7 @@ __all__ = [
     "CheckPoints",
     "DecisionRequest",
     "EvaluationResult",
+    "ExpectedError",
     "JobAnswer",
     "JobRequest",
     "JobStatus",
@@ -74,7 +77,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 def _refuse_foreign_packages() -> None:

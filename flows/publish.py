@@ -159,7 +159,7 @@ async def _publish_site(
     await add_text_artifact(
         "published", _format_site_summary(site, judges, snapshots, note), f"{edition}: a site."
     )
-    state = "provisional: items are still open" if site.provisional else "final"
+    state = "provisional: items are open or reports are missing" if site.provisional else "final"
     return Completed(
         message=f"{edition} is published in {site.folder}: {format_count(site.files, 'file')}, "
         f"{site.bytes / 1e6:,.1f} MB, {state}, signature: {site.signature}. "

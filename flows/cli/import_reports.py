@@ -152,8 +152,7 @@ def _print_summary(summary: ReportsSummary, matched: MatchedFiles, yes: bool) ->
         f"{summary.count('left out')} left out."
     )
     if strangers := sorted(set(agents) - set(load_agents().agents)):
-        print_message(
-            f"Not in configs/agents.yaml, and shown by their ids: {', '.join(strangers)}."
-        )
-    if not yes and any(given.match.is_guess for given in matched.files):
+        print_message(f"Not in configs/agents.yaml, and so shown by id: {', '.join(strangers)}.")
+    guesses = {given.path for given in matched.files if given.match.is_guess}
+    if not yes and any(o.outcome == "left out" and o.path in guesses for o in summary.outcomes):
         print_message("Accept the guesses with --yes, or rename the files by assignment.")

@@ -9,7 +9,7 @@ from flows.display.console import print_result
 from flows.display.leaderboard import load_leaderboard, print_board
 from tasks.base import format_count
 from tasks.configuration.models import get_judge_title
-from tasks.scoring.board_notes import describe_ranks
+from tasks.scoring.board_notes import describe_ranks, list_apart
 from tasks.scoring.boards import select_boards
 from tasks.warehouse.store import Readable
 
@@ -34,9 +34,10 @@ def print_demo(source: Readable, edition: str, protocol: str, judge: str) -> Non
     board = next(select_boards(rows))
     shown = {name: board.columns[name] for name in board.columns if name not in board.least_needed}
     n_agents, n_articles = rows["agent"].n_unique(), max(rows["n_articles"].drop_nulls())
+    wrote = "on" if list_apart(rows, board) else "wrote"
     title = (
-        f"{edition}: {format_count(n_agents, 'agent')} wrote {format_count(n_articles, 'article')};"
-        f" Wiki Fact, {get_judge_title(judge)}"
+        f"{edition}: {format_count(n_agents, 'agent')} {wrote} "
+        f"{format_count(n_articles, 'article')}; Wiki Fact, {get_judge_title(judge)}"
     )
     print_board(title, rows, replace(board, columns=shown))
     print_result(NOTE, style="dim")

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from flows.display.console import STDOUT
 from flows.display.decisions import describe_citation, describe_decision
+from tasks.analysis.explanation import NOT_EXTRACTED
 from tasks.base import format_count
 from tasks.configuration.models import get_judge_title
 from tasks.foreign_text import make_visible
@@ -77,7 +78,7 @@ def _print_header(report: ExplainedReport) -> None:
         ("Article", report.url),
         ("Query", report.query),
         ("Made", _describe_origin(report)),
-        ("Citations", None if report.pairs_reliable else f"unreliable: {report.pairs_reason}"),
+        ("Citations", _describe_unreliable(report)),
     ]  # fmt: skip
     _print_fields([(name, text) for name, text in [*known, *_describe_judges(report)] if text])
     missing = {s.protocol for s in report.scores if s.n_open or s.state in ("pending", "failed")}
@@ -86,6 +87,14 @@ def _print_header(report: ExplainedReport) -> None:
                   "(--open shows it).", style="yellow"))  # fmt: skip
     if not report.scores:
         _print_line(Text("Not judged yet: run `evergreen evaluate`.", style="yellow"))
+
+
+def _describe_unreliable(report: ExplainedReport) -> str | None:
+    """Say why it is not known which claim cites which page; None if it is."""
+    if report.pairs_reliable:
+        return None
+    state = "unknown" if report.pairs_reason == NOT_EXTRACTED else "unreliable"
+    return f"{state}: {report.pairs_reason}"
 
 
 def _describe_origin(report: ExplainedReport) -> str:
@@ -271,9 +280,8 @@ def _print_short_decision(decision: ExplainedVerdict, prefix: str = "", indent: 
 
 def _print_full_decisions(decisions: Iterable[ExplainedVerdict], indent: int) -> None:
     for decision in decisions:
-        _print_line(
-            Text.assemble(_format_mark(_mark_of(decision)), f" said {decision.judge}"), indent
-        )
+        mark = _format_mark(_mark_of(decision))
+        _print_line(Text.assemble(f"{make_visible(decision.judge)}: ", mark), indent)
         _print_fields(describe_decision(decision), indent + 2)
 
 

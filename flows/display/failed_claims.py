@@ -35,9 +35,14 @@ def print_failed_claims(reports: Sequence[ExplainedReport]) -> None:
         n_failed, n_claims = n_failed + len(failed), n_claims + len(judged)
         title = make_visible(f"{report.agent}/{report.assignment}", one_line=True)
         counts = f"  {len(failed):,} of {format_count(len(judged), 'judged claim')}"
+        if not report.scores:
+            counts = "  not judged yet: evergreen evaluate"
         STDOUT.print(Text.assemble("\n", (title, "bold"), (counts, "dim")), highlight=False)
         for claim in failed:
             print_claim(claim, report, whole=False)
+    if not n_claims:
+        STDOUT.print("\nNo claim of these reports has been judged.", highlight=False)
+        return
     STDOUT.print(
         f"\n{n_failed:,} of {format_count(n_claims, 'judged claim')} in "
         f"{format_count(len(reports), 'report')} of {make_visible(reports[0].edition)} are not "

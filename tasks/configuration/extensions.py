@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
 from tasks.configuration.errors import ConfigurationError
+from tasks.errors import suggest_names
 
 ExtensionGroup = Literal["evergreen.judges", "evergreen.protocols", "evergreen.agents"]
 
@@ -70,6 +71,7 @@ def check_kind(kind: str, group: ExtensionGroup, built_in: tuple[str, ...]) -> s
         ValueError: none does; lists the known kinds.
     """
     if kind not in list_extensions(group):
-        known = ", ".join(sorted({*built_in, *list_extensions(group)}))
-        raise ValueError(f"expected one of {known}, or the entry point of an installed package")
+        hint = suggest_names(kind, {*built_in, *list_extensions(group)})
+        hint = f"{hint[0].lower()}{hint[1:].removesuffix('.')}"
+        raise ValueError(f"there is no such kind, built in or in an installed package ({hint})")
     return kind

@@ -70,7 +70,7 @@ def check_names(path: Path, key: str, given: Iterable[str], known: Iterable[str]
     for name in given:
         if name not in known:
             raise ConfigurationError(
-                f"{path}: `{key}`: expected one of {', '.join(sorted(known))}; found {name!r}."
+                f"{path}: `{key}`: there is no {name!r}. {suggest_names(name, known)}"
             )
 
 

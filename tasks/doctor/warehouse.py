@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
+from tasks.base import format_count
 from tasks.doctor.finding import CheckGroup, Finding
 from tasks.warehouse.contents import FileStore, PageStore, files_folder, pages_folder
 from tasks.warehouse.errors import DamagedWarehouse, WarehouseBusy, WarehouseError, first_line
@@ -199,7 +200,7 @@ def _describe_opened(source: ReadOnlyWarehouse, where: Location) -> Finding:
     counts = {
         table: source.frame(f"SELECT count(*) FROM {table}").item() for table in COUNTED_TABLES
     }
-    rows = ", ".join(f"{n:,} {table}" for table, n in counts.items())
+    rows = ", ".join(format_count(n, table.removesuffix("s"), table) for table, n in counts.items())
     if source.notice:
         return GROUP.skipped("opens", f"{first_line(source.notice)} It has {rows}.")
     schema = source.frame("SELECT schema_version FROM warehouse_info").item()

@@ -18,7 +18,7 @@ from tasks.documents.kinds import parse_kind
 from tasks.documents.reading import check_size, read_document
 from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.imports.answers import find_questions
-from tasks.imports.matching import FileMatch, MatchedFile, MatchedFiles
+from tasks.imports.matching import MatchedFile, MatchedFiles
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
@@ -78,7 +78,8 @@ def import_reports(
     """Import matched files one by one, then export the edition's snapshot.
 
     Args:
-        accept_guesses: also import files matched by number or similarity.
+        accept_guesses: also import files matched by number or similarity; those that were
+            accepted before need it no more.
         replace: also replace reports that were requested from an agent.
         on_file: called after each file with its outcome, the number done, and the total.
     """
@@ -129,7 +130,7 @@ class _Importer:
         except UnreadableDocument as error:
             return self._make_outcome(item, "unreadable", str(error))
         assignment, before = item.match.assignment, self._find_stored_report(item)
-        reason = self._find_skip_reason(item.match, before)
+        reason = self._find_skip_reason(item, before)
         if assignment is None or reason is not None:
             return self._make_outcome(item, "left out", reason or "it answers no assignment")
         try:
@@ -158,11 +159,13 @@ class _Importer:
         scan = (SCAN,) if report.status == "scanned" else ()
         return self._make_outcome(item, outcome, *document.page_remarks, *document.remarks, *scan)
 
-    def _find_skip_reason(self, match: FileMatch, before: Report | None) -> str | None:
+    def _find_skip_reason(self, item: MatchedFile, before: Report | None) -> str | None:
         """Return why a file is left out; None if it is imported."""
+        match = item.match
         if match.assignment is None:
             return match.problem
-        if match.is_guess and not self._accept_guesses:
+        accepted = before is not None and before.source_path == replace_surrogates(item.path)
+        if match.is_guess and not (self._accept_guesses or accepted):
             return f"{match.assignment} is a guess, by {match.how}: agree with --yes"
         if before is not None and before.source_path.startswith(JOB_PREFIX) and not self._replace:
             return (

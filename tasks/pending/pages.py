@@ -93,6 +93,12 @@ class PageToRead(Frozen):
     fetches: tuple[Fetch, ...]
 
 
+def latest_first_look() -> datetime:
+    """Return the time (UTC, without a time zone) before which a page must have been not reached
+    for its second look to be due."""
+    return utc_now().replace(tzinfo=None) - timedelta(hours=load_web().second_look_hours)
+
+
 def list_fetch_sources(fallbacks: Sequence[FetchSource] | None = None) -> tuple[FetchSource, ...]:
     """Return the sources of pages in the order they are tried, direct fetching first.
 
@@ -131,8 +137,7 @@ def find_pending_pages(
     """
     cited: dict[str, Counter[str]] = defaultdict(Counter)
     written: dict[str, list[datetime]] = defaultdict(list)
-    wait = timedelta(hours=load_web().second_look_hours)
-    due = utc_now().replace(tzinfo=None) - wait
+    due = latest_first_look()
     given = [edition, list(agents), fetch_source, list(RETRY_STATUSES), again, due]
     for url, raw, n, at in source.frame(CITED, given).iter_rows():
         cited[url][clean_url(raw) or url] += n

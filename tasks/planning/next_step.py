@@ -13,6 +13,7 @@ from tasks.configuration.models import load_judges
 from tasks.editions.names import list_newest_first
 from tasks.judging.protocols import choose_protocols, need_pages
 from tasks.scoring.boards import choose_ranking_metric, select_boards
+from tasks.warehouse.audit import get_activity
 from tasks.warehouse.store import Readable
 
 UNDER_WAY = "('sending', 'running', 'overdue', 'answered', 'refused')"
@@ -55,6 +56,13 @@ PUBLISHED = """
 SELECT count(*) > 0 FROM audit WHERE outcome IN ('ok', 'incomplete')
 AND (name = 'publish' AND edition = $1 OR name = 'refresh')
 """
+FETCHED = """
+SELECT count(*) > 0 FROM audit
+WHERE edition = $1 AND name = 'fetch' AND ended_at > $2 AND began_at > (
+    SELECT coalesce(max(began_at), TIMESTAMP 'epoch') FROM audit
+    WHERE edition = $1 AND (name LIKE 'import %' OR name IN ('ask', 'refresh')))
+"""
+"""Whether pages were fetched after the last reports came and after a time ($2)."""
 JUDGES = """
 SELECT judge FROM scores WHERE edition = $1
 GROUP BY judge ORDER BY count(*) FILTER (state = 'done') DESC, judge <> $2, judge LIMIT 1
@@ -155,10 +163,15 @@ def find_next_step(source: Readable, edition: str, judge: str, found: EditionPro
 
 
 def _are_pages_due(source: Readable, edition: str) -> bool:
-    """Whether a page is to be fetched now. Pages that were not reached wait for a second look, and
-    meanwhile the rest is judged."""
-    from tasks.pending.pages import find_pending_pages  # slow
+    """Whether pages are to be fetched now. After a fetch those that are still pending wait for a
+    second look, and meanwhile the rest is judged."""
+    from tasks.pending.pages import find_pending_pages, latest_first_look  # slow
 
+    activity = get_activity()
+    if activity and activity.entry.name == "fetch":  # it has just done what it could
+        return False
+    if source.frame(FETCHED, [edition, latest_first_look()]).item():
+        return False
     return bool(find_pending_pages(source, edition, "direct"))
 
 

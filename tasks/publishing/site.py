@@ -146,11 +146,13 @@ def _describe_site(material: SiteMaterial, signature: str) -> SiteInfo:
         notices.append(("judge", f"Judged by the {named}." if every else some))
     if is_provisional(material):
         n_open, n_undelivered = _count_open_reports(material), _count_undelivered(material)
-        waits = [f"{n_open:,} {'report has' if n_open == 1 else 'reports have'} open items"]
+        waits = []
+        if n_open:
+            waits.append(f"{n_open:,} {'report has' if n_open == 1 else 'reports have'} open items")
         if n_undelivered:
             waits.append(f"{format_count(n_undelivered, 'report')} never came")
-        said = "Provisional edition: figures with a star (*) may still change; "
-        notices.append(("provisional", f"{said}{', '.join(waits)}."))
+        said = "Provisional edition: figures with a star (*) may still change"
+        notices.append(("provisional", f"{'; '.join([said, *waits])}."))
     licence = (
         "Articles, and facts taken from them, are under their own licence (Wikipedia's: CC BY-SA "
         "4.0); reports are their agents' output."

@@ -147,8 +147,9 @@ def describe_ranks(rows: pl.DataFrame, board: Board) -> list[str]:
         else:
             said.append(f"{first}–{last}: {_join(agents)} may have any of these places {over}.")
     if apart:
+        others = "every other ranked agent" if list_apart(rows, board) else "every other agent"
         said.append(f"{_join(apart)} {'differs' if len(apart) == 1 else 'differ'} significantly "
-                    "from every other agent.")  # fmt: skip
+                    f"from {others}.")  # fmt: skip
     return said
 
 

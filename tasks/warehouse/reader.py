@@ -61,7 +61,7 @@ def check_exists(where: LocationLike) -> None:
     if not (lake_exists(where) if isinstance(where, DuckLake) else where.path.exists()):
         raise WarehouseError(
             f"{where}: there is no warehouse yet. Run `evergreen demo`, or collect or import "
-            "an edition first, or name another file with --warehouse."
+            "an edition first; or go to your project's folder, or name another file (--warehouse)."
         )
 
 

@@ -13,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flows.display.formats import format_json
+from tasks.imports.wlc import import_edition
 from tasks.warehouse.explanations import ExplainedReport
+from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
+from tests.sample_edition import PART
 
 NAME = "sample_blogger/Mercury_(planet)"
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]gone[/] [link=https://evil]x[/link] \x9b31m \u202egpj"
@@ -82,6 +85,7 @@ def test_one_fact_is_told_whole(evergreen: Evergreen, warehouse: Path) -> None:
     assert fact["text"] in out
     assert fact["decisions"][0]["reason"][:50] in out
     assert "Claims" not in out
+    assert "Coverage (soft)" not in out, "its figures are those of the whole report"
 
 
 def test_a_fact_says_what_was_decided_by_all_claims_only_where_that_differs(
@@ -174,6 +178,19 @@ def test_the_schema_is_told_without_a_warehouse(evergreen: Evergreen) -> None:
     code, _, err = evergreen("schema", "coverage_by_fcat")
     assert code == 1
     assert "coverage_by_fact" in err
+
+
+def test_an_agent_that_nobody_has_judged_has_no_claims_that_hold(
+    evergreen: Evergreen, tmp_path: Path
+) -> None:
+    path = tmp_path / "w.duckdb"
+    with open_warehouse(path) as store:
+        import_edition(store, PART, "sample")
+    _, out, _ = evergreen("explain", "sample_blogger", "--warehouse", path)
+    titles = [line for line in out.splitlines() if line.startswith("sample_blogger/")]
+    assert titles
+    assert all(line.endswith("not judged yet: evergreen evaluate") for line in titles)
+    assert out.strip().endswith("No claim of these reports has been judged.")
 
 
 def test_an_agent_alone_is_answered_with_its_claims_that_are_not_supported(

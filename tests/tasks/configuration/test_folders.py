@@ -154,7 +154,8 @@ def test_a_protocols_settings_change_one_by_one(tmp_path: Path) -> None:
         ),
         (
             "agents: {mine: {name: M, ask: {kind: comand, command: [a]}}}",
-            "`agents.mine.ask.kind`: expected one of ",
+            "`agents.mine.ask.kind`: there is no such kind, built in or in an installed package "
+            "(did you mean command?); found 'comand'.",
         ),
         (
             "agents: {mine: {name: M, ask: {kind: command, command: [false]}}}",

@@ -57,13 +57,13 @@ def test_an_agent_that_costs_money_is_one_more_line(configs: Path) -> None:
     ("changed", "key", "said"),
     [
         ({"agents": []}, "agents", "a list of at least 1"),
-        ({"agents": ["nobody"]}, "agents", "found 'nobody'"),
-        ({"agents": ["grok"]}, "agents", "found 'grok'"),  # its reports are imported
-        ({"judge": "nobody"}, "judge", "expected one of"),
-        ({"extractor": "nobody"}, "extractor", "expected one of"),
-        ({"protocols": ["wiki_magic"]}, "protocols", "found 'wiki_magic'"),
+        ({"agents": ["nobody"]}, "agents", "there is no 'nobody'"),
+        ({"agents": ["grok"]}, "agents", "there is no 'grok'"),  # its reports are imported
+        ({"judge": "nobody"}, "judge", "there is no 'nobody'"),
+        ({"extractor": "nobody"}, "extractor", "there is no 'nobody'"),
+        ({"protocols": ["wiki_magic"]}, "protocols", "there is no 'wiki_magic'"),
         ({"protocols": []}, "protocols", "a list of at least 1"),
-        ({"publish": {"to": "x", "judges": ["nobody"]}}, "publish.judges", "found 'nobody'"),
+        ({"publish": {"to": "x", "judges": ["nobody"]}}, "publish.judges", "there is no 'nobody'"),
         ({"publish": {"approve": True}}, "publish.to", "is missing"),
         ({"publish": {"to": "x/{month}"}}, "publish.to", "{edition}"),
         ({"publish": {"to": "x", "approval_hours": 0}}, "publish.approval_hours", "greater than 0"),

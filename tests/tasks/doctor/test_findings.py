@@ -148,7 +148,7 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         ("file", "text", "said"),
         [
-            ("judges.yaml", "default: nobody\njudges: {}\n", "expected one of"),
+            ("judges.yaml", "default: nobody\njudges: {}\n", "there is no 'nobody'"),
             ("web.yaml", "operator: [", "web.yaml"),
             ("protocols/wiki_fact.yaml", "name: 7\n", "wiki_fact.yaml"),
             ("rubrics/reader.yaml", "title: x\n", "reader.yaml"),

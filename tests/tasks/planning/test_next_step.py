@@ -125,6 +125,30 @@ def test_a_page_that_was_not_reached_is_fetched_when_its_second_look_is_due(
     assert next_step(warehouse) == "evergreen fetch"
 
 
+def test_pages_that_a_fetch_left_pending_keep_nobody_from_judging_the_rest(
+    warehouse: Warehouse,
+) -> None:
+    def audited(name: str, hours_ago: int, *, ended: bool = True) -> AuditEntry:
+        began = utc_now() - timedelta(hours=hours_ago)
+        entry = AuditEntry(kind="command", name=name, edition="e", version="0", os_user="me",
+                           host="here", parameters="{}", began_at=began)  # fmt: skip
+        done = {"outcome": "incomplete", "ended_at": began + timedelta(minutes=1)}
+        return entry.model_copy(update=done) if ended else entry
+
+    delivered(warehouse, "ann")
+    url = "https://host.org/page"
+    write(warehouse, Citation(edition="e", agent="ann", assignment="x0", number=0, url=url,
+                              raw_url=url, kind="explicit"))  # fmt: skip
+    write(warehouse, audited("fetch", 3, ended=False))
+    assert next_step(warehouse) == "evergreen fetch", "it was killed"
+    write(warehouse, audited("fetch", 2))
+    assert next_step(warehouse) == "evergreen evaluate"
+    write(warehouse, audited("import reports", 1))
+    assert next_step(warehouse) == "evergreen fetch", "what came since may cite other pages"
+    write(warehouse, audited("fetch", 0))
+    assert next_step(warehouse) == "evergreen evaluate"
+
+
 def test_what_is_judged_is_published_and_then_explained(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:

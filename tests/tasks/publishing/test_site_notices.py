@@ -23,4 +23,4 @@ def test_reports_that_never_came_are_counted_in_the_notice() -> None:
     )
     [(kind, said)] = _describe_site(cast(Any, material), "none").notices
     assert kind == "provisional"
-    assert said.endswith("0 reports have open items, 1 report never came.")
+    assert said.endswith("may still change; 1 report never came.")

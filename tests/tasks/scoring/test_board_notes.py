@@ -12,11 +12,12 @@ def ranked(*agents: tuple[str, int | None, int | None]) -> pl.DataFrame:
     """Agents with their ranges of ranks, from the best value to the worst."""
     return pl.DataFrame(
         [
-            (agent, "coverage_wiki", 1 - place / 10, first, last, 8)
+            (agent, "coverage_wiki", 1 - place / 10, first, last, 8, None if first else "too few")
             for place, (agent, first, last) in enumerate(agents)
         ],
         schema={"agent": pl.String, "metric": pl.String, "value": pl.Float64,
-                "rank_from": pl.Int32, "rank_to": pl.Int32, "n_articles": pl.Int32},
+                "rank_from": pl.Int32, "rank_to": pl.Int32, "n_articles": pl.Int32,
+                "unranked": pl.String},
         orient="row",
     )  # fmt: skip
 
@@ -26,6 +27,13 @@ def test_ties_are_said_and_who_differs_from_all_others() -> None:
     assert describe_ranks(rows, WIKI) == [
         "1–2: scholar and lecturer cannot be told apart with 8 articles.",
         "blogger (3) and sketch (4) differ significantly from every other agent.",
+    ]
+
+
+def test_an_agent_without_a_rank_is_not_among_those_that_others_differ_from() -> None:
+    rows = ranked(("first", 1, 1), ("last", 2, 2), ("mine", None, None))
+    assert describe_ranks(rows, WIKI) == [
+        "first (1) and last (2) differ significantly from every other ranked agent."
     ]
 
 

@@ -246,6 +246,9 @@ def test_guesses_are_written_only_with_consent(warehouse: Warehouse, tmp_path: P
     assert "agree with --yes" in refused.outcomes[0].remarks[0]
     assert import_reports(warehouse, matched, accept_guesses=True).count("new") == 2
     assert set(reports(warehouse)) == {MERCURY, LIGHTHOUSE}
+    give(folder, **{"idx-2__md": f"{TEXT} It has been changed.\n"})
+    again = import_reports(warehouse, match_reports(warehouse, folder, "sample", "mine"))
+    assert [one.outcome for one in again.outcomes] == ["changed", "unchanged"], "accepted before"
 
 
 def test_one_assignment_in_two_formats_is_left_out(warehouse: Warehouse, tmp_path: Path) -> None:
