@@ -44,9 +44,10 @@ FROM pages AS p WHERE p.edition = $1 AND p.status = 'refused' ORDER BY p.url LIM
 """
 FAILED_PAGES = """
 SELECT count(*) OVER () AS n, p.url FROM pages AS p
-WHERE p.edition = $1 AND p.status <> 'ok'
+WHERE p.edition = $1 AND p.status <> 'ok' AND coalesce(p.source, 'published') <> 'published'
     AND p.url IN (SELECT c.url FROM citations AS c WHERE c.edition = $1) ORDER BY p.url LIMIT 1
 """
+"""Pages that Evergreen fetched itself: what failed before an edition was published, failed."""
 MAX_CHARACTERS = 3000
 
 
