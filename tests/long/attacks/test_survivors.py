@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -15,11 +16,12 @@ from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
-from tests import waiting
 from tests.attacks.programs import run
 from tests.waiting import until
 
 SECONDS = 60
+"""How long the programs last by themselves: what ends them is waited for half as long."""
+soon = partial(until, seconds=SECONDS / 2, pause=0.05)
 COMET = f"""
 import os, time
 os.kill(-1, 9)  # whatever watches it
@@ -100,18 +102,18 @@ def test_no_process_of_a_program_outlives_its_job(tmp_path: Path) -> None:
 def test_no_process_of_a_program_outlives_its_supervisor(tmp_path: Path) -> None:
     """When its supervisor is killed every process of a program ends, whatever it calls itself."""
     supervisor = start(client(tmp_path, LEFT_BEHIND), tmp_path)
-    processes = until(
-        "sleeper", lambda: sleepers(psutil.Process(supervisor).children(recursive=True)), pause=0.05
+    processes = soon(
+        "sleeper", lambda: sleepers(psutil.Process(supervisor).children(recursive=True))
     )
     os.kill(supervisor, signal.SIGKILL)
-    until("end of them", lambda: not sleepers(processes), pause=0.05)
+    soon("end of them", lambda: not sleepers(processes))
 
 
 def test_ended_processes_are_not_kept(tmp_path: Path) -> None:
     """Processes that a program leaves ended take up no numbers of the machine."""
     supervisor = psutil.Process(start(client(tmp_path, MANY_DEAD), tmp_path))
     output = tmp_path / "a" / "j" / "stdout"
-    until("output", output.read_bytes, pause=0.05)
-    until("few", lambda: len(supervisor.children(recursive=True)) < 10, pause=0.05)
+    soon("output", output.read_bytes)
+    soon("few processes", lambda: len(supervisor.children(recursive=True)) < 10)
     supervisor.terminate()
-    supervisor.wait(waiting.SECONDS)
+    supervisor.wait(SECONDS / 2)

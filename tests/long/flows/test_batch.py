@@ -62,8 +62,11 @@ def test_a_batch_run_goes_on_after_it_was_stopped_and_decides_as_a_live_one(
     server = SERVERS[kind](batches=NEVER)
     with at_hand(server, kind):
         with command(batch, configs, kind) as process:
-            polled = lambda: any(job.polls for job in server.batches.values())  # noqa: E731
-            until("poll of a batch", polled, pause=0.05, process=process)
+            until(
+                "poll of a batch",
+                lambda: any(job.polls for job in server.batches.values()),
+                pause=0.05, process=process,
+            )  # fmt: skip
             os.kill(process.pid, number)
             process.communicate(timeout=waiting.SECONDS)
         # One job, or on a busy machine two: it waits only so long for more to ask.

@@ -22,7 +22,7 @@ from tasks.agents.command.client import CommandClient
 from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
 from tasks.jobs.searches import grant_access
-from tests import patient, waiting
+from tests import patient
 from tests.docs.blocks import SANDBOX, list_blocks
 from tests.flows.cli.test_sandbox import ROOT, invoked, sample, warehouse
 from tests.tasks.agents.programs import run_program
@@ -61,7 +61,7 @@ def running(
             yield found[0], said
         finally:
             process.send_signal(signal.SIGINT)
-            _, remarks = process.communicate(timeout=waiting.SECONDS)
+            _, remarks = process.communicate(timeout=30)
         assert process.returncode == 0, remarks
         assert remarks.endswith("Stopped.\n")
         assert "Traceback" not in remarks
@@ -156,7 +156,7 @@ def test_ctrl_c_while_the_index_is_built_says_how_to_go_on(warehouse: Path) -> N
         assert one.stderr is not None
         assert list(until(one.stderr, "Another process builds"))
         one.send_signal(signal.SIGINT)
-        _, remarks = one.communicate(timeout=waiting.SECONDS)
+        _, remarks = one.communicate(timeout=60)
     assert one.returncode == 130
     assert remarks.strip() == "Interrupted. The built part is kept; run again to resume."
 
@@ -166,7 +166,7 @@ def test_clients_that_are_slow_or_stay_do_not_disturb_its_end(warehouse: Path) -
     with ExitStack() as stack, running(warehouse, "--edition", "e") as (address, _):
         place = ("127.0.0.1", int(address.rpartition(":")[2]))
         for said in SLOW:
-            client = stack.enter_context(socket.create_connection(place, timeout=waiting.SECONDS))
+            client = stack.enter_context(socket.create_connection(place, timeout=60))
             client.sendall(said)
         stays = stack.enter_context(patient.Client(trust_env=False))
         assert stays.get(f"{address}/health").status_code == 200
