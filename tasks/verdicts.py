@@ -15,7 +15,7 @@ from tasks.processes.pool import CELL_SECONDS, HELPERS
 from tasks.protocols.case import ItemAnswer
 from tasks.protocols.cell import judge_case, judge_case_in_helper
 from tasks.stage import is_transient, stage_task
-from tasks.warehouse.locks import wait_for_lock
+from tasks.warehouse.locks import acquire_lock, wait_for_lock
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import Warehouse
@@ -69,7 +69,7 @@ async def lock_cell(
         return
     if wait:
         await wait_for_lock(locks, key)
-    elif not await asyncio.to_thread(locks.acquire, key):
+    elif not await acquire_lock(locks, key):
         yield "taken"
         return
     try:

@@ -11,6 +11,7 @@ from prefect.states import Running
 from flows.display.console import print_message
 from flows.runtime.recorded_runs import record_run
 from tasks.warehouse.errors import WarehouseBusy
+from tasks.warehouse.locks import acquire_lock
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 POLL_SECONDS = 0.5
@@ -39,7 +40,7 @@ async def hold_warehouse(warehouse: str, lock: str = "") -> AbstractContextManag
                 store = store or stack.enter_context(
                     open_warehouse(warehouse, wait_seconds=0, activity=_describe_run())
                 )
-                if not lock or await asyncio.to_thread(store.locks.acquire, lock):
+                if not lock or await acquire_lock(store.locks, lock):
                     break
                 holder = await asyncio.to_thread(store.locks.describe_holder, lock)
                 owner = f"{lock} is locked by {holder}"

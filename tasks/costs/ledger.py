@@ -52,7 +52,8 @@ class WarehouseLedger:
         # are looked up together.
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look_up())
-        return await self._wanted[request_id]
+        # Shielded: others may wait for the same request, and one of them may be cancelled.
+        return await asyncio.shield(self._wanted[request_id])
 
     def _may_hold(self, request_id: str) -> bool:
         prefix = np.uint64(int(request_id[:PREFIX], 16))

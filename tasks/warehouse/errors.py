@@ -51,6 +51,18 @@ class UnwritableWarehouse(WarehouseError):
     """The warehouse cannot be written: no permission, or a read-only or full disk."""
 
 
+class NoRoom(UnwritableWarehouse):
+    """A disk is full, or nearly: nothing more could be kept, so everything stops."""
+
+    @classmethod
+    def met(cls, problem: str) -> "NoRoom":
+        """Make the error for what the operating system said of a full disk."""
+        return cls(
+            f"There is no room left on the disk ({problem}). What was acknowledged is safe. Free "
+            "at least 500 MB, then run again."
+        )
+
+
 class WarehouseBusy(WarehouseError):
     """Another process owns the warehouse, and the caller does not want to wait."""
 

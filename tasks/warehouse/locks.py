@@ -61,12 +61,24 @@ async def hold_lock(
         locks.release(key)
 
 
+async def acquire_lock(locks: "LocalLocks | LakeLocks", key: str) -> bool:
+    """Like `acquire`, without blocking the event loop; a cancelled caller holds nothing."""
+    acquiring = asyncio.ensure_future(asyncio.to_thread(locks.acquire, key))
+    try:
+        return await asyncio.shield(acquiring)
+    except asyncio.CancelledError:
+        await asyncio.wait([acquiring])
+        if acquiring.exception() is None and acquiring.result():
+            locks.release(key)
+        raise
+
+
 async def wait_for_lock(
     locks: "LocalLocks | LakeLocks", key: str, on_wait: Callable[[str], None] | None = None
 ) -> None:
     """Wait for a lock and acquire it; the caller must release it."""
     reported = False
-    while not await asyncio.to_thread(locks.acquire, key):
+    while not await acquire_lock(locks, key):
         if on_wait and not reported:
             holder = await asyncio.to_thread(locks.describe_holder, key)
             on_wait(f"{key} is locked by {holder}; waiting for it to finish.")

@@ -24,6 +24,7 @@ from tasks.warehouse.sql import restrict
 
 BATCH_ROWS = 10_000
 """Rows that are fetched before their memory is counted."""
+SLICE_SECONDS = 0.2
 STUCK_SECONDS = 1.0
 """How long an interrupted query may take to end."""
 SPARE_BYTES = 256 << 20
@@ -165,16 +166,22 @@ def _fetch_within(
 ) -> pl.DataFrame:
     """Fetch a query's result in a thread of its own, so that Ctrl-C and the limit interrupt it."""
     with ThreadPoolExecutor(1) as pool:
-        fetching = pool.submit(_fetch, connection, sql, limits)
+        fetching: Future[pl.DataFrame] | None = None
         try:
-            return fetching.result(limits.seconds)
-        except TimeoutError:
-            raise WarehouseError(
-                f"The query did not end within {limits.seconds:g} seconds. Ask for less, or give "
-                "it more with --seconds."
-            ) from None
+            fetching = pool.submit(_fetch, connection, sql, limits)
+            deadline = time.monotonic() + limits.seconds
+            # In slices: a Ctrl-C that arrives just before a wait begins is seen at its end.
+            while not fetching.done() and (left := deadline - time.monotonic()) > 0:
+                wait_for([fetching], timeout=min(left, SLICE_SECONDS))
+            if not fetching.done():
+                raise WarehouseError(
+                    f"The query did not end within {limits.seconds:g} seconds. Ask for less, or "
+                    "give it more with --seconds."
+                )
+            return fetching.result()
         finally:
-            _interrupt(connection, fetching, on_stuck)
+            if fetching:
+                _interrupt(connection, fetching, on_stuck)
 
 
 def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> pl.DataFrame:

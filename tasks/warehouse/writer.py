@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from tasks.files.room import find_full_disk
 from tasks.warehouse.columns import list_columns
-from tasks.warehouse.errors import LostWarehouse, UnwritableWarehouse, first_line
+from tasks.warehouse.errors import LostWarehouse, NoRoom, UnwritableWarehouse, first_line
 from tasks.warehouse.rows import Row
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 GATHER_SECONDS = 0.01
 """Time that a commit waits for more changes: short beside a commit, enough for a burst."""
+UNWRITTEN = "Failed to commit: Could not"
+"""What DuckDB says if the log cannot be written, in an error that conflicts have, too."""
 MAX_ROWS = 20_000
 """The most rows in one transaction, to bound what a crash loses and the memory in use."""
 
@@ -72,45 +75,79 @@ class Writer:
         self._connection = connection
         self._commit_lock = commit_lock
         self._queue: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
+        self._taken: list[_Unit] = []
+        """What the thread has taken out of the queue and not settled yet."""
+        self._lock = threading.Lock()
         self._closed = False
+        self._ending: BaseException | None = None
+        """What ended the thread before it was closed."""
         self._thread = threading.Thread(target=self._run, name="warehouse-writer", daemon=True)
         self._thread.start()
 
     def submit(self, changes: Sequence[Change]) -> Future[None]:
-        """Queue changes for one transaction; the future is done when they are committed."""
+        """Queue changes for one transaction; the future is done when they are committed.
+
+        Once queued they are written: cancelling the future does nothing, since an answer that has
+        been paid for may be among them.
+        """
         done: Future[None] = Future()
-        if self._closed:
-            done.set_exception(LostWarehouse("The warehouse is closed; nothing was written."))
-            return done
-        self._queue.put(_Unit(changes, done))
+        done.set_running_or_notify_cancel()
+        with self._lock:
+            if not self._closed:
+                self._queue.put(_Unit(changes, done))
+                return done
+        done.set_exception(self._make_lost_error())
         return done
 
     def close(self) -> None:
         """Commit the queued changes and stop the thread."""
-        if not self._closed:
-            self._closed = True
-            self._queue.put(None)
-            self._thread.join()
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        self._thread.join()
 
     def _run(self) -> None:
-        while (first := self._queue.get()) is not None:
-            units, stop = self._gather(first)
-            self._commit(units)
-            if stop:
-                return
+        try:
+            while self._gather():
+                self._commit(self._taken)
+        except BaseException as error:  # of no single change, or it would be that change's
+            self._ending = error
+        with self._lock:
+            self._closed = True
+        while not self._queue.empty():
+            if unit := self._queue.get():
+                self._taken.append(unit)
+        for unit in self._taken:
+            if not unit.done.done():
+                unit.done.set_exception(self._make_lost_error())
 
-    def _gather(self, first: _Unit) -> tuple[list[_Unit], bool]:
-        units, rows = [first], first.n_rows
-        while rows < MAX_ROWS:
+    def _make_lost_error(self) -> LostWarehouse:
+        if self._ending is None:
+            return LostWarehouse("The warehouse is closed; nothing was written.")
+        lost = LostWarehouse(
+            f"Writing to the warehouse ended ({first_line(self._ending)}); this was not written. "
+            "What was acknowledged is safe; run again."
+        )
+        lost.__cause__ = self._ending
+        return lost
+
+    def _gather(self) -> bool:
+        """Take what is queued, for one transaction; return whether there is anything."""
+        self._taken = []
+        unit, rows = self._queue.get(), 0
+        while unit is not None:
+            self._taken.append(unit)
+            rows += unit.n_rows
+            if rows >= MAX_ROWS:
+                break
             try:
                 unit = self._queue.get(timeout=GATHER_SECONDS)
             except queue.Empty:
                 break
-            if unit is None:
-                return units, True
-            units.append(unit)
-            rows += unit.n_rows
-        return units, False
+        else:
+            self._queue.put(None)  # the end: found again, once these are committed
+        return bool(self._taken)
 
     def _commit(self, units: list[_Unit]) -> None:
         try:
@@ -204,8 +241,10 @@ def _merge_sql(model: type[Row], only_new: bool) -> str:
 
 def translate_error(error: BaseException) -> BaseException:
     """Turn disk errors into an UnwritableWarehouse; return other errors as they are."""
+    if problem := find_full_disk(error):
+        return NoRoom.met(problem)
     text = str(error).strip()
-    if isinstance(error, duckdb.IOException | duckdb.FatalException):
+    if isinstance(error, duckdb.IOException | duckdb.FatalException) or UNWRITTEN in text:
         return UnwritableWarehouse(
             f"The warehouse could not be written ({first_line(text)}). What was "
             "acknowledged is safe; free some space or fix the permissions, then run again."

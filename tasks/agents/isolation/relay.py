@@ -54,6 +54,14 @@ class SandboxRelay(ThreadingHTTPServer):
         self._expected.discard(client_address[1])
         return self._free.acquire(blocking=False)
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection in a thread of its own."""
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:  # no thread could be started
+            self._free.release()
+            raise
+
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve a connection until it ends."""
         try:

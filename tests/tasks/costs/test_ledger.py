@@ -66,6 +66,22 @@ def test_what_was_bought_is_found_later_in_the_same_run(warehouse: Warehouse) ->
     assert len(sender.sent) == 1
 
 
+def test_a_cancelled_lookup_leaves_the_others_their_answer(warehouse: Warehouse) -> None:
+    request = question()
+    asked(warehouse, ScriptedSender(said("yes")), request)
+
+    async def look_up_twice() -> list[Any]:
+        ledger = WarehouseLedger(warehouse)
+        first, second = (
+            asyncio.create_task(ledger.load_attempts(request.request_id)) for _ in range(2)
+        )
+        await asyncio.sleep(0)
+        first.cancel()
+        return list(await second)
+
+    assert len(asyncio.run(look_up_twice())) == 1
+
+
 def test_a_failed_call_is_replaced_and_everything_else_is_kept(warehouse: Warehouse) -> None:
     asked(warehouse, ScriptedSender(TransientError("HTTP 503", "server")), question())
     asked(warehouse, ScriptedSender(said("perhaps"), TransientError("no", "timeout")), question())
