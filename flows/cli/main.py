@@ -141,6 +141,8 @@ def main() -> None:
     except ExpectedError as error:
         _exit_with_error(str(error))
     except OSError as error:
+        if error.filename:  # else: standard output
+            _exit_for_full_disk(error)
         if error.errno not in OUTPUT_ERRORS:
             _exit_with_traceback()
         # What could not be written is dropped, or Python would write it once more at exit.
@@ -149,7 +151,17 @@ def main() -> None:
     except Exception as error:
         if isinstance(error, RuntimeError) and str(error) == INTERRUPTED:
             sys.exit(130)
+        _exit_for_full_disk(error)
         _exit_with_traceback()
+
+
+def _exit_for_full_disk(error: Exception) -> None:
+    """Exit with what is needed if an error says that a disk is full, wherever it comes from."""
+    from tasks.files.room import find_full_disk
+    from tasks.warehouse.errors import NoRoom
+
+    if problem := find_full_disk(error):
+        _exit_with_error(str(NoRoom.met(problem)))
 
 
 def _exit_with_error(message: str) -> NoReturn:

@@ -14,9 +14,10 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from tasks.files.room import find_full_disk
 from tasks.jobs.run import NoReport
 from tasks.secrecy.guard import KeyGuard
-from tasks.warehouse.errors import WarehouseError, first_line
+from tasks.warehouse.errors import NoRoom, WarehouseError, first_line
 
 TASK_RUNS = count()
 """Counts the task runs that this process has started, to know when their history is complete."""
@@ -71,6 +72,8 @@ async def run_task_for_error(
     error = await state.aresult(raise_on_failure=False)
     if isinstance(error, WarehouseError):
         raise error
+    if isinstance(error, BaseException) and (problem := find_full_disk(error)):
+        raise NoRoom.met(problem) from error
     return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
 
 

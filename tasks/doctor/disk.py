@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tasks.doctor.finding import CheckGroup, Finding, Status
+from tasks.files.room import find_existing, load_reserve
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.lake_maintenance import measure_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location
@@ -17,8 +18,6 @@ MAKE_ROOM = (
     "Remove older backups (`evergreen backup --keep`), replaced warehouses beside this one, or "
     "earlier states of a lake (`evergreen compact`)."
 )
-MIN_BYTES = 500_000_000
-"""With less, the next run stops midway."""
 NEEDED_BYTES = 2_000_000_000
 COPIES = 2
 """Copies of the warehouse: compaction, restoring and an update each make one first."""
@@ -34,7 +33,7 @@ def check_disk(where: Location, folders: Iterable[Path]) -> Iterator[Finding]:
     needed = max(NEEDED_BYTES, COPIES * measure_tables(where))
     seen: set[int] = set()
     for folder in (where.root, *folders):
-        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        existing = find_existing(folder)
         device = existing.stat().st_dev
         if device not in seen:
             seen.add(device)
@@ -59,6 +58,6 @@ def _check_free_space(folder: Path, needed: int) -> Finding:
         text += f"; only {inodes.f_favail:,} more files can be made (inodes)"
     status: Status = "ok"
     if usage.free < needed or few_inodes:
-        status = "fail" if usage.free < MIN_BYTES else "warn"
+        status = "fail" if usage.free < load_reserve() else "warn"
     advice = f"{NEEDED.format(needed / 1e9)} {MAKE_ROOM}"
     return GROUP.finding(status, str(folder), f"{text}.", advice)

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from tasks.models.budget import Budget
+from tasks.models.budget import Budget, BudgetReservation
 from tasks.models.call_rows import make_call, make_failed_call
 from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
 from tasks.models.exchange import ModelRequest, Reply
@@ -22,6 +22,8 @@ from tasks.warehouse.rows import Status
 ValueT = TypeVar("ValueT")
 ANSWERS_PER_RUN = 2
 """Answers bought for a request in one run: the first, and one repair."""
+ANSWER_BYTES = 16_384
+"""Room on the disk for an answer, beside twice its prompt."""
 ADMISSION_TIMEOUT_SECONDS = 1.0
 """How long an admitted caller may take to send before the next is admitted regardless."""
 VERDICT_STATUS = {
@@ -196,31 +198,30 @@ class Gateway:
     async def _buy(self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]) -> Call:
         """Buy one answer and store it in the ledger; status `failed` if none came."""
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
-        most = held = self._max_cost(asked)
-        await self._budget.reserve(most)
+        most = self._max_cost(asked)
+        money = BudgetReservation(self._budget, 2 * asked.prompt_bytes + ANSWER_BYTES)
+        await money.reserve(most)
 
         async def on_lost() -> None:
-            nonlocal held
-            await self._budget.settle(most, None, maybe_billed=True)
-            held = 0.0  # in case the next reservation fails
-            await self._budget.reserve(most)
-            held = most
+            await money.settle(None)
+            await money.reserve(most)
 
         cost: float | None = None
         maybe_billed = False
         try:
-            reply = await self._sender.send(asked, on_lost)
-            cost = self._price.of(reply.usage, batch=self._batch) if self._price else None
-            maybe_billed = True
-            call = make_call(request, asked, number, reply, cost)
-        except (TransientError, RequestRejected) as error:
-            maybe_billed = getattr(error, "maybe_billed", False)
-            delivery = "batch" if self._batch else "live"
-            call = make_failed_call(request, asked, number, error, delivery)
-        finally:
-            await self._budget.settle(held, cost, maybe_billed=maybe_billed)
-        again = any(c.attempt == number and c.status == "failed" for c in known)
-        await self._ledger.save(call, replace=again)
+            try:
+                reply = await self._sender.send(asked, on_lost)
+                cost = self._price.of(reply.usage, batch=self._batch) if self._price else None
+                maybe_billed = True
+                call = make_call(request, asked, number, reply, cost)
+            except (TransientError, RequestRejected) as error:
+                maybe_billed = getattr(error, "maybe_billed", False)
+                delivery = "batch" if self._batch else "live"
+                call = make_failed_call(request, asked, number, error, delivery)
+            again = any(c.attempt == number and c.status == "failed" for c in known)
+            await self._ledger.save(call, replace=again)
+        finally:  # once it is kept, since until then its room is not taken
+            await money.settle(cost, maybe_billed=maybe_billed)
         if call.status != "failed":
             self.n_bought += 1
             self._check_version(call)

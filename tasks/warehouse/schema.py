@@ -9,11 +9,13 @@ from uuid import uuid4
 
 import duckdb
 
+from tasks.files.room import find_full_disk
 from tasks.warehouse.columns import build_table_sql
 from tasks.warehouse.errors import (
     DamagedWarehouse,
     ForeignWarehouse,
     NewerWarehouse,
+    NoRoom,
     OlderWarehouse,
     UnwritableWarehouse,
     UpgradableWarehouse,
@@ -101,10 +103,8 @@ def connect(
         options["storage_compatibility_version"] = "latest"
     try:
         connection = duckdb.connect(str(path), read_only=read_only, config=options)
-    except (duckdb.IOException, duckdb.SerializationException) as error:
-        raise _translate_error(path, error) from error
     except duckdb.Error as error:
-        raise DamagedWarehouse(_damage_message(path, first_line(error))) from error
+        raise _translate_error(path, error) from error
     restrict(connection, folders, memory_bytes)
     return connection
 
@@ -210,10 +210,12 @@ def _translate_error(path: Path, error: duckdb.Error) -> Exception:
             f"{path} was written by another DuckDB version ({first_line(text)}). "
             "Nothing was changed; install the locked dependencies again, or update Evergreen."
         )
-    if re.search(r"permission denied|read-only file|no space left|cannot open file", text, re.I):
+    if problem := find_full_disk(error):
+        return NoRoom.met(problem)
+    if re.search(r"permission denied|read-only file|cannot open file", text, re.I):
         return UnwritableWarehouse(
             f"{path} cannot be opened for writing ({first_line(text)}). Check the folder's "
-            "permissions and free space, or choose another file with --warehouse."
+            "permissions, or choose another file with --warehouse."
         )
     return DamagedWarehouse(_damage_message(path, first_line(error)))
 

@@ -1,7 +1,7 @@
 """What a run spends stays under its cap, whatever comes back."""
 
 import asyncio
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.models.budget import Budget
 from tasks.models.errors import BudgetExhausted
+from tasks.warehouse.errors import NoRoom
 from tests.tasks.models.virtual_time import run, settled
 
 
@@ -125,3 +126,45 @@ def test_without_a_cap_nothing_is_refused_and_all_is_counted() -> None:
 def test_nothing_can_be_bought_for_no_money() -> None:
     with pytest.raises(BudgetExhausted):
         run(Budget(0).reserve(0.01))
+
+
+class Disk:
+    """A disk with so much free space."""
+
+    def __init__(self, free: int, reserve: int = 100) -> None:
+        self.free, self.reserve = free, reserve
+
+    def find_shortage(self, n_bytes: int) -> str | None:
+        return "the disk is full" if self.free < self.reserve + n_bytes else None
+
+
+@pytest.mark.parametrize("usd", [None, 10.0])
+def test_nothing_is_bought_below_the_reserve(usd: float | None) -> None:
+    disk: Any = Disk(free=99)
+    with pytest.raises(NoRoom, match="the disk is full"):
+        run(Budget(usd, disk).reserve(1, n_bytes=0))
+
+
+@pytest.mark.parametrize("usd", [None, 10.0])
+def test_an_answer_under_way_has_its_room_until_it_is_kept(usd: float | None) -> None:
+    async def buy() -> None:
+        disk: Any = Disk(free=250)
+        budget = Budget(usd, disk)
+        await budget.reserve(1, n_bytes=100)
+        second = asyncio.create_task(budget.reserve(1, n_bytes=100))
+        await settled()
+        assert not second.done(), "there is room for one answer"
+        disk.free = 249  # it took one byte
+        await budget.settle(1, 1, maybe_billed=True, n_bytes=100)
+        await second
+        disk.free = 99
+        with pytest.raises(NoRoom):
+            await budget.reserve(1, n_bytes=1)
+
+    run(buy())
+
+
+def test_an_answer_larger_than_the_room_is_not_bought() -> None:
+    disk: Any = Disk(free=250)
+    with pytest.raises(NoRoom):
+        run(Budget(None, disk).reserve(1, n_bytes=151))
