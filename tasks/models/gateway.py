@@ -17,7 +17,7 @@ from tasks.models.errors import ModelDrift, RequestRejected, StopStage, Transien
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
-from tasks.warehouse.rows import Status
+from tasks.warehouse.rows import Status, utc_now
 
 ValueT = TypeVar("ValueT")
 ANSWERS_PER_RUN = 2
@@ -196,7 +196,8 @@ class Gateway:
     async def _buy(self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]) -> Call:
         """Buy one answer and store it in the ledger; status `failed` if none came."""
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
-        most = held = self._max_cost(asked)
+        most, started = self._max_cost(asked), utc_now()
+        held = most
         await self._budget.reserve(most)
 
         async def on_lost() -> None:
@@ -210,7 +211,9 @@ class Gateway:
         maybe_billed = False
         try:
             reply = await self._sender.send(asked, on_lost)
-            cost = self._price.of(reply.usage, batch=self._batch) if self._price else None
+            if self._price:
+                sent_at = reply.sent_at or started
+                cost = self._price.of(reply.usage, batch=self._batch, sent_at=sent_at)
             maybe_billed = True
             call = make_call(request, asked, number, reply, cost)
         except (TransientError, RequestRejected) as error:
