@@ -104,6 +104,10 @@ def test_from_five_reports_on_their_mean_is_the_estimate(
         ]
 
 
+def test_all_that_a_report_consumed_is_kept_with_its_job() -> None:
+    assert set(AgentUsage.model_fields) <= set(Job.model_fields)
+
+
 @pytest.mark.parametrize(
     ("usage", "usd"),
     [
