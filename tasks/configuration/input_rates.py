@@ -12,8 +12,8 @@ class InputRates(ConfigModel):
     cached_input: NonNegativeFloat | None = None
     """Tokens read from a cache. Null: like other input."""
     cache_write: NonNegativeFloat | None = None
-    """Tokens written to a cache. Null: 1.25 times `input`, which budgets then set aside for every
-    prompt; give the price of `input` if the provider takes no more for writing."""
+    """Tokens written to a cache. Null: 1.25 times `input`. Budgets set aside the highest price of
+    input: give that of `input` if the provider takes no more for writing."""
     cache_write_hour: NonNegativeFloat | None = None
     """Tokens written to be kept for an hour. Null: twice `input`; if `cache_write` is no higher
     than `input`, like `cache_write`."""
