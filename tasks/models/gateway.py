@@ -196,14 +196,14 @@ class Gateway:
     async def _buy(self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]) -> Call:
         """Buy one answer and store it in the ledger; status `failed` if none came."""
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
-        most, started = self._max_cost(asked), utc_now()
-        held = most
-        await self._budget.reserve(most)
+        started, held = utc_now(), self._max_cost(asked)
+        await self._budget.reserve(held)
 
         async def on_lost() -> None:
             nonlocal held
-            await self._budget.settle(most, None, maybe_billed=True)
+            await self._budget.settle(held, None, maybe_billed=True)
             held = 0.0  # in case the next reservation fails
+            most = self._max_cost(asked)  # the price may have changed meanwhile
             await self._budget.reserve(most)
             held = most
 
