@@ -85,7 +85,7 @@ def calls(
         elif filters:
             print_frame(_load_calls(source, filters, SUMMARY_COLUMNS), form)
         else:
-            spare = ("seconds", "tries", "thinking", "cached")
+            spare = ("seconds", "tries", "thinking", "cached", "written")
             print_frame(summarize_calls(source), form, spare)
 
 

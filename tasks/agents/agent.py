@@ -100,6 +100,10 @@ class AgentUsage(Frozen, extra="ignore"):
     input_tokens: Count | None = None
     """Input tokens, including cached ones."""
     cached_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    """Input tokens written to a cache."""
+    cache_write_hour_tokens: Count | None = None
+    """Those of them that are kept for an hour."""
     output_tokens: Count | None = None
     """Output tokens, without reasoning."""
     reasoning_tokens: Count | None = None

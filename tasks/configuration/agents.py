@@ -17,6 +17,7 @@ from pydantic import (
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.extensions import EXTENSION, check_kind, find_tag
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.input_rates import InputRates
 from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.configuration.secrets import KeySettings, read_address
 from tasks.credentials import PlainAddress
@@ -44,12 +45,9 @@ class AgentLimits(ConfigModel):
     """If a server asks for a longer wait, the stage stops."""
 
 
-class TokenRates(ConfigModel):
+class TokenRates(InputRates):
     """USD per million tokens."""
 
-    input: NonNegativeFloat
-    cached_input: NonNegativeFloat | None = None
-    """Null: like other input."""
     output: NonNegativeFloat
     reasoning: NonNegativeFloat | None = None
     """Null: like output."""

@@ -139,6 +139,7 @@ def summarize_calls(source: Readable) -> pl.DataFrame:
         "SELECT judge, protocol || '/' || step AS step, status, "
         "count(*) AS calls, sum(tries) AS tries, "
         "sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached, "
+        "sum(cache_write_tokens) AS written, "
         "sum(output_tokens) AS output, sum(thinking_tokens) AS thinking, "
         "round(sum(cost_usd), 4) AS usd, round(median(latency_seconds), 2) AS seconds "
         "FROM calls GROUP BY ALL ORDER BY ALL"

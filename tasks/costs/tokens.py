@@ -20,13 +20,15 @@ WITH asked AS (
     GROUP BY ALL
 ), paid AS (
     SELECT request_id, count(*) AS calls, sum(prompt_tokens) AS prompt,
-        sum(cached_tokens) AS cached, sum(output_tokens) AS output,
+        sum(cached_tokens) AS cached, sum(cache_write_tokens) AS written,
+        sum(output_tokens) AS output,
         sum(thinking_tokens) AS thinking, sum(cost_usd) AS usd, min(called_at) AS first_at
     FROM calls GROUP BY request_id
 )
 SELECT {columns}, count(DISTINCT assignment) AS reports, count(*) AS batches,
     sum(calls)::BIGINT AS calls, sum(items)::BIGINT AS items, sum(prompt)::BIGINT AS prompt,
-    sum(cached)::BIGINT AS cached, sum(output)::BIGINT AS output,
+    sum(cached)::BIGINT AS cached, sum(written)::BIGINT AS written,
+    sum(output)::BIGINT AS output,
     sum(thinking)::BIGINT AS thinking,
     (coalesce(sum(prompt), 0) + coalesce(sum(output), 0) + coalesce(sum(thinking), 0))::BIGINT
         AS tokens,
@@ -35,7 +37,7 @@ FROM asked JOIN paid USING (request_id)
 GROUP BY ALL ORDER BY {order}
 """
 """A call that decided several items counts once; a repeated call counts each time. Includes calls
-under earlier prompts. `cached` is part of `prompt`."""
+under earlier prompts. `cached` and `written` are parts of `prompt`."""
 
 
 def count_tokens(

@@ -82,9 +82,9 @@ def compute_cost(
         return None, None  # a partial cost would mislead
     rates = price.tokens
     cached = min(used.cached_tokens or 0, used.input_tokens)
+    written, for_hour = used.cache_write_tokens, used.cache_write_hour_tokens
     dollars = (
-        (used.input_tokens - cached) * rates.input
-        + cached * (rates.input if rates.cached_input is None else rates.cached_input)
+        rates.cost_input(used.input_tokens, cached, written, for_hour)
         + used.output_tokens * rates.output
         + (used.reasoning_tokens or 0)
         * (rates.output if rates.reasoning is None else rates.reasoning)

@@ -12,7 +12,7 @@ from tasks.warehouse.rows import utc_now
 
 def find_current_price(entry: LlmJudgeEntry) -> ModelPrice | None:
     """Return the price of the judge's model today; None if the price list has none."""
-    return load_prices().of(entry.provider, entry.model, utc_now().date())
+    return load_prices().current(entry.provider, entry.model)
 
 
 def check_judge(

@@ -19,7 +19,7 @@ and polled once by each run, for `KEEP_OPEN_DAYS`.
 
 import asyncio
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tasks.models.batch_client import (
     BatchClient,
@@ -66,6 +66,8 @@ class BatchSender:
         self._max_requests = max_requests
         self._jobs: list[TrackedJob] = []
         self._tasks: set[asyncio.Task[None]] = set()
+        self._sent_at: dict[str, datetime] = {}
+        """When earlier runs sent the requests in their jobs, by key."""
         self._answers: dict[str, ItemFuture] = {}
         """Requests under way, by key, until they are delivered."""
         self._queued: dict[str, ModelRequest] = {}
@@ -81,6 +83,7 @@ class BatchSender:
         for row in await self._store.load_open_jobs():
             job = TrackedJob.resume(row)
             self._answers |= job.answers  # of two jobs with the same key the later one counts
+            self._sent_at |= dict.fromkeys(job.answers, row.created_at)
             self._follow(job, {})
 
     async def wait_for_capacity(self) -> None:
@@ -121,7 +124,8 @@ class BatchSender:
             self._freed.set()
         if item.error:
             raise copy_error(item.error)
-        return self._client.parse(item, request)
+        reply = self._client.parse(item, request)
+        return reply.model_copy(update={"sent_at": self._sent_at.get(request_key(request))})
 
     async def close(self) -> None:
         """Close the client, and the jobs whose answers are all in the ledger."""
@@ -160,6 +164,7 @@ class BatchSender:
             return answer
         if self._queued and self._queued_bytes + size > self._client.max_job_bytes:
             self._submit()
+        self._sent_at.pop(key, None)
         self._answers[key] = answer
         self._queued[key] = request
         self._queued_bytes += size

@@ -25,6 +25,8 @@ def make_call(
         delivery=reply.delivery,
         prompt_tokens=reply.usage.prompt,
         cached_tokens=reply.usage.cached,
+        cache_write_tokens=reply.usage.cache_write_tokens,
+        cache_write_hour_tokens=reply.usage.cache_write_hour_tokens,
         output_tokens=reply.usage.output,
         thinking_tokens=reply.usage.thinking,
         cost_usd=cost,

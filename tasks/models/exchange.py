@@ -1,6 +1,7 @@
 """Requests to models and their replies, the same for every provider."""
 
 import json
+from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
@@ -148,6 +149,10 @@ class TokenUsage(Frozen):
     prompt: TokenCount = None
     """Prompt tokens, including cached ones."""
     cached: TokenCount = None
+    cache_write_tokens: TokenCount = None
+    """Prompt tokens written to a cache."""
+    cache_write_hour_tokens: TokenCount = None
+    """Those of them that are kept for an hour."""
     output: TokenCount = None
     """Output tokens, without thinking."""
     thinking: TokenCount = None
@@ -166,5 +171,7 @@ class Reply(Frozen):
     raw: ForeignText | None = None
     """The response body, unless `finish` is `ok`."""
     delivery: str = "live"
+    sent_at: datetime | None = None
+    """When an earlier run sent the request (UTC); None: this run did."""
     latency_seconds: float | None = None
     tries: int = 1

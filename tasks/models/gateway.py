@@ -17,7 +17,7 @@ from tasks.models.errors import ModelDrift, RequestRejected, StopStage, Transien
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
-from tasks.warehouse.rows import Status
+from tasks.warehouse.rows import Status, utc_now
 
 ValueT = TypeVar("ValueT")
 ANSWERS_PER_RUN = 2
@@ -198,20 +198,24 @@ class Gateway:
     async def _buy(self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]) -> Call:
         """Buy one answer and store it in the ledger; status `failed` if none came."""
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
-        most = self._max_cost(asked)
-        money = BudgetReservation(self._budget, 2 * asked.prompt_bytes + ANSWER_BYTES)
-        await money.reserve(most)
+        started, money = (
+            utc_now(),
+            BudgetReservation(self._budget, 2 * asked.prompt_bytes + ANSWER_BYTES),
+        )
+        await money.reserve(self._max_cost(asked))
 
         async def on_lost() -> None:
             await money.settle(None)
-            await money.reserve(most)
+            await money.reserve(self._max_cost(asked))  # the price may have changed meanwhile
 
         cost: float | None = None
         maybe_billed = False
         try:
             try:
                 reply = await self._sender.send(asked, on_lost)
-                cost = self._price.of(reply.usage, batch=self._batch) if self._price else None
+                if self._price:
+                    sent_at = reply.sent_at or started
+                    cost = self._price.of(reply.usage, batch=self._batch, sent_at=sent_at)
                 maybe_billed = True
                 call = make_call(request, asked, number, reply, cost)
             except (TransientError, RequestRejected) as error:

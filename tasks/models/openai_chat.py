@@ -15,6 +15,7 @@ import httpx
 import orjson
 
 from tasks.models.attachments import PDF, Attachment, fence_attachments
+from tasks.models.cache_writes import count_cache_writes
 from tasks.models.client import (
     QUOTA_CODES,
     catch_parse_errors,
@@ -223,4 +224,5 @@ def _parse_usage(said: Any) -> TokenUsage:
         cached=cached,
         output=None if completion is None else max(0, completion - thinking),
         thinking=thinking,
+        **count_cache_writes(said),
     )

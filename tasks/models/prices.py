@@ -1,25 +1,26 @@
 """Prices of models: a dated price list, and costs computed from tokens."""
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 
 from pydantic import Field, NonNegativeFloat, PositiveInt
 
 from tasks.configuration.folders import CONFIGS, ConfigSource
+from tasks.configuration.input_rates import InputRates
 from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.models.exchange import ModelRequest, TokenUsage
+from tasks.warehouse.rows import utc_now
 
 MILLION = 1_000_000
 BYTES_PER_TOKEN = 4.2
 """Bytes per token of English prose; for estimates, never for caps."""
+MARGIN, LONGEST = timedelta(days=1), timedelta(days=2)
+"""How far a provider's day may be from UTC's, and how long a batch may be under way."""
 
 
-class TokenPrices(ConfigModel):
+class TokenPrices(InputRates):
     """USD per million tokens."""
 
-    input: NonNegativeFloat
-    cached_input: NonNegativeFloat | None = None
-    """Null: no known discount, cached tokens cost the same as others."""
     output: NonNegativeFloat
     """Thinking is billed as output."""
 
@@ -41,25 +42,42 @@ class ModelPrice(ConfigModel):
     """Where the prices were read."""
     checked: date
     """When they were read."""
+    _others: tuple["ModelPrice", ...] = ()
+    """The model's other prices: where several may apply, the highest counts."""
+
+    def list_applying(self, sent_at: datetime | None = None) -> list["ModelPrice"]:
+        """Return the prices that may apply to a request answered now; None: it is to be sent."""
+        now = utc_now()
+        first = ((sent_at or now) - MARGIN).date()
+        last = (now + MARGIN if sent_at else now + MARGIN + LONGEST).date()
+        dated = sorted((self, *self._others), key=lambda price: price.since)
+        ends = (*(price.since for price in dated[1:]), date.max)
+        found = zip(dated, ends, strict=True)
+        return [price for price, end in found if price.since <= last and first < end] or [self]
 
     def estimate_cost(self, request: ModelRequest) -> float:
         """Estimate the cost of a request in USD: no cache, an answer of typical length."""
-        prompt = request.prompt_bytes / BYTES_PER_TOKEN
-        return self._dollars(self.live, prompt, 0, request.typical_output_tokens)
+        prompt = request.prompt_bytes / BYTES_PER_TOKEN * self.live.input
+        return (prompt + request.typical_output_tokens * self.live.output) / MILLION
 
     def max_cost(self, request: ModelRequest, *, batch: bool = False) -> float:
-        """Return an upper bound of a request's USD: a token per byte, the longest answer."""
-        rate = self._rate(request.prompt_bytes, batch=batch)
-        longest = request.parameters.max_output_tokens
-        return self._dollars(rate, request.prompt_bytes, 0, longest)
+        """Return an upper bound of a request's USD: a token per byte, at the highest price of
+        input, and the longest answer."""
+        prompt, longest = request.prompt_bytes, request.parameters.max_output_tokens
+        rates = [price._rate(prompt, batch=batch) for price in self.list_applying()]
+        return max(prompt * rate.dearest_input + longest * rate.output for rate in rates) / MILLION
 
-    def of(self, usage: TokenUsage, *, batch: bool = False) -> float | None:
+    def of(
+        self, usage: TokenUsage, *, batch: bool = False, sent_at: datetime | None = None
+    ) -> float | None:
         """Return the cost of reported tokens in USD; None if they were not reported."""
         if usage.prompt is None or usage.output is None:
             return None
-        output = usage.output + (usage.thinking or 0)
-        rate = self._rate(usage.prompt, batch=batch)
-        return self._dollars(rate, usage.prompt, usage.cached or 0, output)
+        prompt, output = usage.prompt, usage.output + (usage.thinking or 0)
+        written = (usage.cache_write_tokens, usage.cache_write_hour_tokens)
+        rates = [price._rate(prompt, batch=batch) for price in self.list_applying(sent_at)]
+        costs = [r.cost_input(prompt, usage.cached, *written) + output * r.output for r in rates]
+        return max(costs) / MILLION
 
     def _rate(self, prompt_tokens: float, *, batch: bool) -> TokenPrices:
         """Return the prices that apply; batches without prices of their own cost the live price."""
@@ -67,12 +85,6 @@ class ModelPrice(ConfigModel):
         if long and self.live_above:
             return (self.batch_above if batch else None) or self.live_above
         return (self.batch if batch else None) or self.live
-
-    @staticmethod
-    def _dollars(rate: TokenPrices, prompt: float, cached: float, output: float) -> float:
-        cached_rate = rate.input if rate.cached_input is None else rate.cached_input
-        fresh = max(0.0, prompt - cached)
-        return (fresh * rate.input + cached * cached_rate + output * rate.output) / MILLION
 
 
 class PriceList(ConfigModel):
@@ -88,6 +100,16 @@ class PriceList(ConfigModel):
             if (price.provider, price.model) == (provider, model) and price.since <= day
         ]
         return max(begun, key=lambda price: price.since, default=None)
+
+    def current(self, provider: str, model: str) -> ModelPrice | None:
+        """Return today's price of a model, which counts its other prices where they may apply."""
+        if price := self.of(provider, model, utc_now().date()):
+            price = price.model_copy()
+            price._others = tuple(
+                each for each in self.prices
+                if (each.provider, each.model) == (provider, model) and each.since != price.since
+            )  # fmt: skip
+        return price
 
 
 def load_prices(configs: ConfigSource = CONFIGS) -> PriceList:

@@ -85,4 +85,5 @@ def _is_permitted(name: str, named: str | None, budget_usd: float | None) -> boo
     if named or budget_usd is not None:
         return True
     price = find_current_price(load_model_entry(name, "extract")[1])
-    return price is not None and price.live.input == price.live.output == 0
+    may_apply = price.list_applying() if price else []
+    return bool(may_apply) and not any(p.live.dearest_input + p.live.output for p in may_apply)

@@ -55,6 +55,8 @@ class Call(Row):
     """`live` or `batch`, and how the reply schema was enforced."""
     prompt_tokens: BigInt | None = None
     cached_tokens: BigInt | None = None
+    cache_write_tokens: BigInt | None = None
+    cache_write_hour_tokens: BigInt | None = None
     output_tokens: BigInt | None = None
     """Output tokens, without thinking."""
     thinking_tokens: BigInt | None = None

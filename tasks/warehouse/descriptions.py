@@ -66,6 +66,8 @@ COMMON_COLUMNS: Mapping[str, str] = {
     "input_tokens": "Input tokens, as the provider counts them.",
     "output_tokens": "Output tokens, as the provider counts them.",
     "cached_tokens": "Input tokens served from a cache.",
+    "cache_write_tokens": "Input tokens written to a cache; null if the provider does not say.",
+    "cache_write_hour_tokens": "Of these, tokens that the cache keeps for an hour.",
     "reasoning_tokens": "Reasoning tokens, as the provider counts them.",
     "prompt_tokens": "Prompt tokens, including cached ones.",
     "thinking_tokens": "Thinking tokens.",

@@ -52,6 +52,8 @@ class Job(Row):
     model_version: str | None = None
     input_tokens: BigInt | None = None
     cached_tokens: BigInt | None = None
+    cache_write_tokens: BigInt | None = None
+    cache_write_hour_tokens: BigInt | None = None
     output_tokens: BigInt | None = None
     reasoning_tokens: BigInt | None = None
     citation_tokens: BigInt | None = None

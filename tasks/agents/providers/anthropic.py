@@ -26,6 +26,7 @@ from tasks.agents.providers.answers import (
 )
 from tasks.agents.synchronous_api import SynchronousClient
 from tasks.configuration.agents import ApiAsk
+from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import ModelError, TransientError
 
 API_VERSION = "2026-10-21"
@@ -209,17 +210,22 @@ def _list_actions(blocks: list[dict[str, Any]]) -> Iterator[SearchAction]:
 def _parse_usage(parts: list[Any]) -> AgentUsage:
     """Add up the usage of all parts; a figure is None if no part reports it."""
 
+    parts = [part | count_cache_writes(part) for part in objects(parts)]
+
     def total(*names: str) -> int | None:
         known = [number for part in parts if (number := count(child(part, *names))) is not None]
         return count(sum(known)) if known else None
 
+    written = total("cache_write_tokens")
     cached = total("cache_read_input_tokens")
-    fresh, kept = total("input_tokens"), total("cache_creation_input_tokens")
+    fresh = total("input_tokens")
     tokens = total("output_tokens")
     reasoning = total("output_tokens_details", "thinking_tokens")
     return AgentUsage(
-        input_tokens=None if fresh is None else count(fresh + (cached or 0) + (kept or 0)),
+        input_tokens=None if fresh is None else count(fresh + (cached or 0) + (written or 0)),
         cached_tokens=cached,
+        cache_write_tokens=written,
+        cache_write_hour_tokens=total("cache_write_hour_tokens"),
         output_tokens=subtract_reasoning(tokens, reasoning),
         reasoning_tokens=reasoning,
         searches=total("server_tool_use", "web_search_requests"),

@@ -27,6 +27,7 @@ from tasks.agents.providers.answers import (
     subtract_reasoning,
 )
 from tasks.agents.synchronous_api import SynchronousClient
+from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import Misconfigured, RequestRejected
 
 CUT_REASONS = {
@@ -162,4 +163,5 @@ def parse_chat_usage(usage: Any) -> AgentUsage:
         reasoning_tokens=count(child(usage, "reasoning_tokens")) if inside is None else inside,
         citation_tokens=count(child(usage, "citation_tokens")),
         searches=count(child(usage, "num_search_queries")),
+        **count_cache_writes(usage),
     )

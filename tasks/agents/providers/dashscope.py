@@ -14,6 +14,7 @@ from tasks.agents.event_stream import EventStreamClient
 from tasks.agents.http import CONFIGURED_IN
 from tasks.agents.json_values import child, count, parse_object, string, unexpected_object
 from tasks.agents.providers.dashscope_stream import StreamCollector, read_stream
+from tasks.models.cache_writes import count_cache_writes
 from tasks.models.client import parse_error, redact_key
 from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
 
@@ -107,6 +108,7 @@ def read(raw: str) -> JobAnswer:
             input_tokens=count(child(usage, "input_tokens")),
             output_tokens=count(child(usage, "output_tokens")),
             searches=len(stream.trace) if stream.researched else None,
+            **count_cache_writes(usage),
         ),
         error=problem,
     )

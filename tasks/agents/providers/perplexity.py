@@ -28,6 +28,7 @@ from tasks.agents.providers.responses_output import (
     parse_response,
 )
 from tasks.configuration.agents import ApiAsk
+from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import Misconfigured
 
 Outcome = Literal["report", "question", "failed"]
@@ -134,6 +135,7 @@ def _parse_usage(usage: Any, items: list[dict[str, Any]]) -> AgentUsage:
         cached_tokens=count(child(usage, "input_tokens_details", "cache_read_input_tokens")),
         output_tokens=count(child(usage, "output_tokens")),
         searches=_count_searches(child(usage, "tool_calls_details"), items),
+        **count_cache_writes(usage),
     )
 
 

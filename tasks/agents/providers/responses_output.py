@@ -26,6 +26,7 @@ from tasks.agents.providers.answers import (
     parse_annotation,
     subtract_reasoning,
 )
+from tasks.models.cache_writes import count_cache_writes
 from tasks.warehouse.traces import SearchStep
 
 MESSAGE_SEPARATOR = "\n\n"
@@ -109,6 +110,7 @@ def parse_usage(usage: Any, searches: int | None) -> AgentUsage:
         output_tokens=subtract_reasoning(tokens, reasoning),
         reasoning_tokens=reasoning,
         searches=searches,
+        **count_cache_writes(usage),
     )
 
 

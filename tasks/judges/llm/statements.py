@@ -25,7 +25,10 @@ async def verify_claims(model: PromptedModel, request: VerifyClaims) -> list[Jud
     asked_for = []
     for number, group in enumerate(groups, start=1):
         items = [(request.claims[index], evidence[index]) for index in group]
-        asked_for.append(asyncio.create_task(_verify_group(model, request.prompt, items)))
+        asking = asyncio.create_task(_verify_group(model, request.prompt, items))
+        # Retrieved, in case this cell is cancelled before it awaits them.
+        asking.add_done_callback(lambda done: done.cancelled() or done.exception())
+        asked_for.append(asking)
         if number % PROMPTS_PER_TURN == 0:
             await asyncio.sleep(0)
     decided = await asyncio.gather(*asked_for)

@@ -103,6 +103,7 @@ SELECT
     count(*) AS calls,
     sum(c.prompt_tokens) AS prompt_tokens,
     sum(c.cached_tokens) AS cached_tokens,
+    sum(c.cache_write_tokens) AS cache_write_tokens,
     sum(c.output_tokens) AS output_tokens,
     sum(c.thinking_tokens) AS thinking_tokens,
     sum(c.cost_usd ORDER BY c.call_id) AS cost_usd,

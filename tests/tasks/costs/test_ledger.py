@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
-from tasks.costs.ledger import WarehouseLedger, average_tokens, find_answered_requests
+from tasks.costs.ledger import (
+    WarehouseLedger,
+    average_tokens,
+    find_answered_requests,
+    summarize_calls,
+)
 from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
 from tasks.models.errors import TransientError
-from tasks.models.exchange import ModelRequest
+from tasks.models.exchange import ModelRequest, TokenUsage
 from tasks.models.gateway import Gateway, Outcome
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -88,6 +93,19 @@ def test_a_failed_call_is_replaced_and_everything_else_is_kept(warehouse: Wareho
     asked(warehouse, ScriptedSender(said("yes")), question())
     rows = warehouse.frame("SELECT attempt, status, answer FROM calls ORDER BY attempt").rows()
     assert rows == [(1, "ok", "perhaps"), (2, "ok", "yes")]
+
+
+def test_tokens_written_to_a_cache_are_kept_and_summed(warehouse: Warehouse) -> None:
+    said_nothing = TokenUsage(prompt=40, output=4)
+    asked(warehouse, ScriptedSender(said(usage=said_nothing)), question("Unsaid?"))
+    assert summarize_calls(warehouse)["written"].to_list() == [None]
+    counts = {"cache_write_tokens": 30, "cache_write_hour_tokens": 10}
+    usage = TokenUsage(prompt=40, output=4, **counts)
+    asked(warehouse, ScriptedSender(said(usage=usage)), question("One?"), question("Another?"))
+    [row] = warehouse.frame(f"SELECT DISTINCT {', '.join(counts)} FROM calls WHERE "
+                            "cache_write_tokens IS NOT NULL").to_dicts()  # fmt: skip
+    assert row == counts
+    assert summarize_calls(warehouse)["written"].to_list() == [60]
 
 
 def test_an_answer_is_kept_as_it_came(warehouse: Warehouse) -> None:

@@ -104,11 +104,29 @@ def test_from_five_reports_on_their_mean_is_the_estimate(
         ]
 
 
+def test_all_that_a_report_consumed_is_kept_with_its_job() -> None:
+    assert set(AgentUsage.model_fields) <= set(Job.model_fields)
+
+
 @pytest.mark.parametrize(
     ("usage", "usd"),
     [
         (AgentUsage(input_tokens=1_000_000, output_tokens=100_000, searches=100), 2 + 1 + 1.4),
         (AgentUsage(input_tokens=10**6, cached_tokens=5 * 10**5, output_tokens=0, searches=0), 1.1),
+        (AgentUsage(input_tokens=4, cache_write_tokens=4, output_tokens=0, searches=0), 1e-5),
+        (
+            AgentUsage(
+                input_tokens=10**6, cached_tokens=10**5, cache_write_tokens=5 * 10**5,
+                cache_write_hour_tokens=10**5, output_tokens=0, searches=0,
+            ),
+            0.4 * 2 + 0.1 * 0.2 + 0.4 * 2.5 + 0.1 * 4,
+        ),
+        (
+            AgentUsage(
+                input_tokens=10**6, cache_write_hour_tokens=10**6, output_tokens=0, searches=0
+            ),
+            4,
+        ),
         (AgentUsage(input_tokens=0, output_tokens=0, reasoning_tokens=1_000_000, searches=0), 3),
         (AgentUsage(input_tokens=0, output_tokens=0, citation_tokens=1_000_000, searches=0), 5),
         (AgentUsage(input_tokens=10, output_tokens=None, searches=1), None),

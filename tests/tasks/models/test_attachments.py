@@ -170,9 +170,10 @@ def test_files_count_in_estimates_and_in_what_a_call_costs_at_most(
     assert shown.prompt_bytes == plain.prompt_bytes + 4 * BYTES_PER_PAGE
     assert shown.text_bytes == plain.text_bytes == plain.prompt_bytes
     most = price().max_cost(shown) - price().max_cost(plain)
-    assert most == pytest.approx(4 * BYTES_PER_PAGE * 2 / 1_000_000)
+    rates = price().live
+    assert most == pytest.approx(4 * BYTES_PER_PAGE * rates.dearest_input / 1_000_000)
     about = price().estimate_cost(shown) - price().estimate_cost(plain)
-    assert about == pytest.approx(most / BYTES_PER_TOKEN)
+    assert about == pytest.approx(most / rates.dearest_input * rates.input / BYTES_PER_TOKEN)
     assert BYTES_PER_PAGE > 4_000, "more than a page takes at any provider"
 
 

@@ -25,7 +25,7 @@ from tests.tasks.models.scripted import (
     read_word,
     said,
 )
-from tests.tasks.models.test_prices import price
+from tests.tasks.models.test_prices import CHEAPER, DEARER, at, now_listed, price
 from tests.tasks.models.virtual_time import run, settled
 
 ASKED = question()
@@ -256,6 +256,47 @@ def test_an_exhausted_budget_stops_and_keeps_what_is_under_way() -> None:
     assert {type(f) for f in found if not isinstance(f, Outcome)} == {BudgetExhausted}
     assert len(ledger.calls) == len(bought) == len(sender.sent)
     assert {call.cost_usd for call in ledger.calls.values()} == {(40 * 2 + 100 * 10) / 1e6}
+
+
+def test_an_answer_that_comes_after_a_change_of_price_costs_the_higher_and_was_reckoned_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at(monkeypatch, "2026-12-30 23:00")
+    listed = now_listed(price(), DEARER)
+    most = DEARER.max_cost(ASKED)
+    used = TokenUsage(prompt=40, cache_write_tokens=30, output=4)
+    sender, ledger = ScriptedSender(said(usage=used)), MemoryLedger()
+    sender.gate = asyncio.Event()
+
+    async def over_midnight(usd: float) -> Gateway:
+        model = gateway(sender, ledger, price=listed, usd=usd)
+        asking = asyncio.create_task(model.ask(ASKED, read_word))
+        await settled()
+        at(monkeypatch, "2027-01-01 01:00")
+        sender.gate.set()  # type: ignore[union-attr]
+        await asking
+        return model
+
+    with pytest.raises(BudgetExhausted):
+        run(over_midnight(0.99 * most))
+    at(monkeypatch, "2026-12-30 23:00")
+    sender.gate.clear()
+    model = run(over_midnight(most))
+    [call] = ledger.calls.values()
+    assert (call.prompt_tokens, call.cache_write_tokens) == (40, 30)
+    assert call.cost_usd == model.spent == (10 * 4 + 30 * 5 + 4 * 20) / 1e6
+
+
+def test_an_answer_that_an_earlier_run_asked_for_costs_what_it_may_have_cost_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent_at, ledger = at(monkeypatch, "2026-12-20"), MemoryLedger()
+    at(monkeypatch, "2027-01-10")
+    answer = said(usage=TokenUsage(prompt=40, output=0))
+    for reply in (answer, answer.model_copy(update={"sent_at": sent_at})):
+        model = gateway(ScriptedSender(reply), ledger, price=now_listed(price(), CHEAPER))
+        run(model.ask(question(f"Sent at {reply.sent_at}?"), read_word))
+    assert [call.cost_usd for call in ledger.calls.values()] == [40 / 1e6, 80 / 1e6]
 
 
 def test_a_budget_needs_a_price() -> None:

@@ -1,6 +1,6 @@
 """Dollars from tokens by the list of the day; every shipped price says where it is from."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import example, given
@@ -58,6 +58,21 @@ def test_the_latest_entry_that_has_begun_holds() -> None:
         ),  # no discount known
         (TokenUsage(prompt=1000, output=100, thinking=10), True, (1000 * 1 + 110 * 5) / 1e6),
         (TokenUsage(prompt=1000, cached=600, output=0), True, 1000 * 1 / 1e6),
+        (
+            TokenUsage(prompt=1000, cached=100, cache_write_tokens=600, output=0),
+            False,
+            (300 * 2 + 100 * 0.5 + 600 * 2.5) / 1e6,
+        ),
+        (
+            TokenUsage(prompt=1000, cache_write_tokens=600, cache_write_hour_tokens=200, output=0),
+            False,
+            (400 * 2 + 400 * 2.5 + 200 * 4) / 1e6,
+        ),
+        (
+            TokenUsage(prompt=1000, cache_write_tokens=600, output=0),
+            True,
+            (400 * 1 + 600 * 1.25) / 1e6,
+        ),
     ],
 )
 def test_tokens_cost_what_the_list_says(usage: TokenUsage, batch: bool, usd: float) -> None:
@@ -76,7 +91,110 @@ def test_what_is_not_counted_has_no_price(usage: TokenUsage) -> None:
     assert LONG.of(usage) is None
 
 
-@example(LONG, "x" * 1001, 10, 1.0, 0.0, 1.0, 0.0, False)
+@pytest.mark.parametrize(
+    ("rates", "write", "hour"),
+    [
+        ({}, 2.5, 4),
+        ({"cache_write": 2}, 2, 2),  # the maker takes no more for writing
+        ({"cache_write": 0}, 0, 0),
+        ({"cache_write": 2.5}, 2.5, 4),
+        ({"cache_write": 5}, 5, 5),
+        ({"cache_write": 2, "cache_write_hour": 3}, 2, 3),
+        ({"cache_write_hour": 2}, 2.5, 2),
+    ],
+)
+def test_writing_to_a_cache_has_a_price_and_budgets_reckon_with_the_highest(
+    rates: dict[str, float], write: float, hour: float
+) -> None:
+    listed = price(live=TokenPrices(input=2, output=10, **rates))
+    some = TokenUsage(prompt=1_000_000, cache_write_tokens=1_000_000, output=0)
+    assert listed.of(some) == write
+    assert listed.of(some.model_copy(update={"cache_write_hour_tokens": 1_000_000})) == hour
+    asked = question("x" * 999)
+    most = asked.prompt_bytes * max(2, write, hour) + 100 * 10
+    assert listed.max_cost(asked) == pytest.approx(most / 1e6)
+
+
+FREE_WRITES = [p for p in SHIPPED if p.provider in ("gemini", "local")]
+
+
+@pytest.mark.parametrize("listed", FREE_WRITES, ids=lambda p: f"{p.model} {p.since}")
+def test_a_budget_sets_nothing_aside_for_writes_that_cost_nothing(listed: ModelPrice) -> None:
+    for rates in (listed.live, listed.batch, listed.live_above, listed.batch_above):
+        assert rates is None or rates.dearest_input == rates.input
+
+
+NEW_YEAR = date(2027, 1, 1)
+DEARER = price(NEW_YEAR, TokenPrices(input=4, output=20))
+CHEAPER = price(NEW_YEAR, TokenPrices(input=1, output=5))
+MILLION_READ = TokenUsage(prompt=1_000_000, output=0)
+
+
+def at(monkeypatch: pytest.MonkeyPatch, day: str) -> datetime:
+    """The moment, which is now."""
+    moment = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    for module in ("gateway", "prices"):
+        monkeypatch.setattr(f"tasks.models.{module}.utc_now", lambda: moment)
+    return moment
+
+
+def now_listed(*prices: ModelPrice) -> ModelPrice:
+    found = PriceList(prices=prices).current("any", "some-model")
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("then", "dearer", "cheaper"),
+    [
+        ("2026-12-28", 2, 2),
+        ("2026-12-29", 4, 2),  # a batch may take two days, and the maker's day begin earlier
+        ("2026-12-31 23:59", 4, 2),
+        ("2027-01-01 23:59", 4, 2),  # or later
+        ("2027-01-02", 4, 1),
+    ],
+)
+def test_the_highest_price_counts_that_may_apply_while_a_request_is_under_way(
+    monkeypatch: pytest.MonkeyPatch, then: str, dearer: float, cheaper: float
+) -> None:
+    at(monkeypatch, then)
+    for later, usd in ((DEARER, dearer), (CHEAPER, cheaper)):
+        listed = now_listed(later, price())
+        assert listed.of(MILLION_READ) == usd  # an estimate
+        alone = price(live=TokenPrices(input=usd, output=5 * usd))
+        assert listed.max_cost(question()) == alone.max_cost(question())
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered", "dearer", "cheaper"),
+    [
+        ("2026-12-30 12:00", "2026-12-30 12:01", 2, 2),
+        ("2026-12-31 12:00", "2026-12-31 12:01", 4, 2),
+        ("2026-12-30 12:00", "2027-01-01 12:00", 4, 2),
+        ("2027-01-01 12:00", "2027-01-01 12:01", 4, 2),
+        ("2026-12-20 12:00", "2027-01-10 12:00", 4, 2),
+        ("2027-01-02 12:00", "2027-01-02 12:01", 4, 1),
+    ],
+)
+def test_an_answer_costs_the_highest_price_between_sending_and_its_coming(
+    monkeypatch: pytest.MonkeyPatch, sent: str, answered: str, dearer: float, cheaper: float
+) -> None:
+    sent_at = datetime.fromisoformat(sent).replace(tzinfo=UTC)
+    for later, usd in ((DEARER, dearer), (CHEAPER, cheaper)):
+        at(monkeypatch, sent)
+        listed = now_listed(price(), later)
+        most = listed.max_cost(question())
+        at(monkeypatch, answered)
+        assert listed.of(MILLION_READ, sent_at=sent_at) == usd
+        if sent_at > datetime.fromisoformat(answered).replace(tzinfo=UTC) - timedelta(days=2):
+            whole = TokenUsage(prompt=question().prompt_bytes, output=100)
+            cost = listed.of(whole, sent_at=sent_at)
+            assert cost is not None
+            assert cost <= most
+
+
+@example(LONG, "x" * 1001, 10, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, False)
+@example(LONG, "x" * 1000, 10, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, True)
 @given(
     st.sampled_from([LONG, price(), *SHIPPED]),
     st.integers(1, 4000).map(lambda n: "x" * n) | st.text(min_size=1, max_size=50),
@@ -85,18 +203,23 @@ def test_what_is_not_counted_has_no_price(usage: TokenUsage) -> None:
     st.floats(0, 1),
     st.floats(0, 1),
     st.floats(0, 1),
+    st.floats(0, 1),
+    st.floats(0, 1),
     st.booleans(),
 )
 def test_no_answer_costs_more_than_was_reserved_for_it(
-    asked: ModelPrice, text: str, limit: int, read: float, cached: float, used: float,
-    thought: float, batch: bool,
+    asked: ModelPrice, text: str, limit: int, read: float, cached: float, written: float,
+    for_hour: float, used: float, thought: float, batch: bool,
 ) -> None:  # fmt: skip
     request = question(text, limit)
     prompt = int(read * request.prompt_bytes)
     produced = int(used * limit)
+    kept = int(written * (prompt - int(cached * prompt)))
     usage = TokenUsage(
         prompt=prompt,
         cached=int(cached * prompt),
+        cache_write_tokens=kept,
+        cache_write_hour_tokens=int(for_hour * kept),
         output=produced - int(thought * produced),
         thinking=int(thought * produced),
     )

@@ -1,4 +1,4 @@
--- The tables of schema version 16, as they are made from the models of their rows: change this file
+-- The tables of schema version 17, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -255,6 +255,8 @@ CREATE TABLE calls (
     delivery VARCHAR NOT NULL,
     prompt_tokens BIGINT,
     cached_tokens BIGINT,
+    cache_write_tokens BIGINT,
+    cache_write_hour_tokens BIGINT,
     output_tokens BIGINT,
     thinking_tokens BIGINT,
     cost_usd DOUBLE,
@@ -464,6 +466,8 @@ CREATE TABLE jobs (
     model_version VARCHAR,
     input_tokens BIGINT,
     cached_tokens BIGINT,
+    cache_write_tokens BIGINT,
+    cache_write_hour_tokens BIGINT,
     output_tokens BIGINT,
     reasoning_tokens BIGINT,
     citation_tokens BIGINT,

@@ -308,6 +308,9 @@ def take_back_to_the_oldest_schema(path: Path) -> None:
             old.execute(f'DROP VIEW "{view}"')
         for column in added:
             old.execute(f"ALTER TABLE leaderboard DROP COLUMN {column}")
+        for table in ("calls", "jobs"):
+            for column in ("cache_write_tokens", "cache_write_hour_tokens"):
+                old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         old.execute("DROP TABLE seed_pages")
         old.execute(f"UPDATE warehouse_info SET schema_version = {OLDEST_UPGRADABLE}")
 

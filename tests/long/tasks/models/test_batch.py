@@ -124,6 +124,12 @@ def test_a_run_that_goes_on_after_a_kill_makes_no_second_job(
     [job] = desk.jobs()
     assert job.state == "running"
     server.desk.script = BatchScript(polls=1)
+
+    async def sent_before(gateway: Gateway, sender: BatchSender) -> bool:
+        reply = await sender.send(REQUESTS[0])
+        return reply.sent_at == job.created_at
+
+    assert desk.run(server, sent_before)
     assert {outcome.status for outcome in desk.ask(server)} == {Status.OK}
     assert server.desk.n_made == 1
     assert server.log.n_bought_again == 0

@@ -45,7 +45,7 @@ def test_searches_thoughts_tokens_and_version_are_kept() -> None:
     assert answer.trace[0].opened == ()
     assert (answer.n_reasoning_steps, answer.model_version) == (1, "a-model-20261101")
     assert answer.usage.model_dump(exclude_none=True) == {
-        "input_tokens": 150, "cached_tokens": 40, "output_tokens": 30,
+        "input_tokens": 150, "cached_tokens": 40, "cache_write_tokens": 10, "output_tokens": 30,
         "reasoning_tokens": 20, "searches": 2,
     }  # fmt: skip
 

@@ -25,6 +25,7 @@ def test_a_report_comes_with_its_citations_trace_usage_and_cost() -> None:
     assert answer.model_version == "a-model-0709"
     assert answer.usage.model_dump() == {
         "input_tokens": 7583, "cached_tokens": 3072, "output_tokens": 3000,
+        "cache_write_tokens": None, "cache_write_hour_tokens": None,
         "reasoning_tokens": 192, "citation_tokens": None, "searches": 3,
     }  # fmt: skip
     assert answer.cost_usd == pytest.approx(0.02923315)
