@@ -99,7 +99,7 @@ def draw_profile(
     if not shown:
         return None
     own = [{"metric": n, **_scale(cell, "share")} for n, (_, cell) in enumerate(shown)]
-    ticks = [
+    ticks: list[dict[str, Any]] = [
         {"metric": n, "other": value * 100}
         for n, (metric, _) in enumerate(shown)
         for value in others[metric]
