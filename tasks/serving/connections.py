@@ -33,9 +33,10 @@ class Connection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         self.since = self.loop.time()
         super().connection_made(transport)
-        slow = [c for c in self.connections if isinstance(c, Connection) and c.find_owed()]
-        if self._are_too_many(len(self.connections)) and len(slow) > 1:
-            min(slow, key=lambda c: (c is self, c.since)).drop()
+        if self._are_too_many(len(self.connections)):
+            slow = [c for c in self.connections if isinstance(c, Connection) and c.find_owed()]
+            if (slowest := min(slow, key=lambda c: (c is self, c.since))) is not self:
+                slowest.drop()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Become a WebSocket; those may stay silent, but have no more than half of the places."""
