@@ -21,16 +21,13 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from flows.runtime.login import LoginPage
 from flows.runtime.server_database import create_database, write_immediately
+from tasks.serving.connections import BoundedServer
 from tasks.serving.gate import LOOPBACK_NAMES, Gate, OwnNames
-
-if TYPE_CHECKING:
-    import uvicorn
 
 CHECK_SECONDS = 0.25
 """How often the process checks whether it still has users."""
@@ -131,22 +128,19 @@ def serve(listener: socket.socket, names: OwnNames, address: str) -> None:
 
     address: the one at which browsers reach it.
     """
-    import uvicorn
     from prefect.server.api.server import create_app
 
-    config = uvicorn.Config(
+    server = BoundedServer(
         Gate(LoginPage(create_app(final=True)), names),
-        log_level="warning",
         headers=[("Content-Security-Policy", content_security_policy(address))],
         timeout_graceful_shutdown=2,  # an open UI keeps a socket
     )
-    server = uvicorn.Server(config)
     gc.disable()
     threading.Thread(target=collect_garbage, args=(server,), daemon=True).start()
     server.run(sockets=[listener])
 
 
-def collect_garbage(server: "uvicorn.Server") -> None:
+def collect_garbage(server: BoundedServer) -> None:
     """Collect cyclic garbage in this thread, never in the event loop's.
 
     A collected SQLite cursor resets its statement, which waits for a mutex whose holder may be

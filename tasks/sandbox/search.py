@@ -154,6 +154,8 @@ async def open_index(folder: Path, settings: SandboxSettings) -> SearchIndex:
         raise SandboxError(
             f"{folder}: the index cannot be read ({error}). Delete the folder; it is rebuilt."
         ) from error
+    if settings.ranking != "bm25":
+        await anyio.to_thread.run_sync(embed, [""])  # load the model before anybody waits for it
     return SearchIndex(pages, passages, catalogue, settings)
 
 

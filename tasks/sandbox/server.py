@@ -5,12 +5,11 @@ import logging
 import socket
 from collections.abc import Callable
 
-import uvicorn
 from fastapi import FastAPI
 
 from tasks.sandbox.errors import SandboxError
+from tasks.serving.connections import BACKLOG, BoundedServer
 
-BACKLOG = 512
 GRACE_SECONDS = 3
 """Time limit for requests in progress at shutdown."""
 
@@ -44,19 +43,17 @@ def server_url(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class NotifyingServer(uvicorn.Server):
+class NotifyingServer(BoundedServer):
     """A server that calls `ready` once it accepts requests."""
 
     def __init__(self, app: FastAPI, ready: Callable[[], None]) -> None:
-        config = uvicorn.Config(
+        super().__init__(
             app,
             access_log=False,  # it would contain the queries
-            log_level="warning",
             proxy_headers=False,  # any client could claim another's address
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
-        super().__init__(config)
         logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
         self._ready = ready
 

@@ -1,4 +1,4 @@
-"""What every server of ours checks before anything else handles a request.
+"""What every server of ours does first: it checks each request, and bounds its connections.
 
 Ground. Writes no table.
 """

@@ -4,6 +4,7 @@ Charts have few words, since placing text is slow. Colours are CSS variables, so
 light and dark mode. Each chart has a description, and its numbers are in a table on the same page.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -56,13 +57,15 @@ def draw_svg(spec: Mapping[str, Any], description: str, name: str) -> Markup:
         **spec,
     }
     drawn: str = vl_convert.vegalite_to_svg(whole)
-    drawn = _PATH.sub(lambda path: _LONG.sub(lambda n: f"{float(n[0]):.1f}", path[0]), drawn)
-    drawn = _TAG.sub(lambda tag: _ROLE.sub("", tag[0]), drawn)
-    drawn = _ID.sub(rf"\1{name}\2", drawn).replace(
-        'font-family="DejaVu Sans"', f"font-family='{_FONT}'"
-    )
+    drawn = _TAG.sub(lambda tag: _simplify(tag[0], name), drawn)
     label = escape(make_visible(description))
     return Markup(drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))
+
+
+def _simplify(tag: str, name: str) -> str:
+    tag = _PATH.sub(lambda path: _LONG.sub(lambda n: f"{float(n[0]):.1f}", path[0]), tag)
+    tag = _ID.sub(rf"\1{name}\2", _ROLE.sub("", tag))
+    return tag.replace('font-family="DejaVu Sans"', f"font-family='{_FONT}'")
 
 
 def draw_ranking(entries: Sequence[BoardEntry], title: str, unit: str) -> Markup | None:
@@ -73,9 +76,7 @@ def draw_ranking(entries: Sequence[BoardEntry], title: str, unit: str) -> Markup
     order = _make_distinct(
         [f"{entry.name} (not ranked)" if entry.unranked else entry.name for entry, _ in shown]
     )
-    values = [
-        {"agent": name, **_scale(cell, unit)} for name, (_, cell) in zip(order, shown, strict=True)
-    ]
+    values = [{"agent": n, **_scale(cell, unit)} for n, (_, cell) in enumerate(shown)]
     spec = {
         "width": 620,
         "height": {"step": 26},
@@ -94,24 +95,22 @@ def draw_profile(
     mine: Sequence[tuple[str, FigureCell]], others: Mapping[str, Sequence[float]], name: str
 ) -> Markup | None:
     """Draw an agent's figures by metric, with those of the other agents in grey."""
-    own = [
-        {"metric": metric, **_scale(cell, "share")}
-        for metric, cell in mine
-        if cell.value is not None and cell.unit == "share"
-    ]
-    if not own:
+    shown = [(m, cell) for m, cell in mine if cell.value is not None and cell.unit == "share"]
+    if not shown:
         return None
-    order = [metric for metric, cell in mine if any(row["metric"] == metric for row in own)]
-    ticks = [
-        {"metric": metric, "other": value * 100} for metric in order for value in others[metric]
+    own = [{"metric": n, **_scale(cell, "share")} for n, (_, cell) in enumerate(shown)]
+    ticks: list[dict[str, Any]] = [
+        {"metric": n, "other": value * 100}
+        for n, (metric, _) in enumerate(shown)
+        for value in others[metric]
     ]
-    axis = _name_rows("metric", order)
+    axis = _name_rows("metric", [make_visible(metric) for metric, _ in shown])
     spec = {
         "width": 560,
         "height": {"step": 26},
         "layer": [
             {
-                "data": {"values": ticks or [{"metric": order[0], "other": None}]},
+                "data": {"values": ticks or [{"metric": 0, "other": None}]},
                 "mark": {"type": "tick", "color": "var(--soft)", "opacity": 0.8, "thickness": 2},
                 "encoding": {"y": axis, "x": {"field": "other", **_measure_from_zero("percent")}},
             },
@@ -134,8 +133,8 @@ def draw_heatmap(
     agents = _make_distinct(list(found))
     n_facts = sum(n for _, n in sections)
     cells = [
-        {"agent": name, "fact": start, "end": end, "is": word}
-        for name, words in zip(agents, found.values(), strict=True)
+        {"agent": n, "fact": start, "end": end, "is": word}
+        for n, words in enumerate(found.values())
         for word, start, end in _merge_runs(words)
     ]
     bands = list(_build_bands(sections))
@@ -167,8 +166,7 @@ def draw_heatmap(
                                 "axis": {"title": "fact of the article, from its first to its last",
                                          "grid": False, "tickCount": 5}},
                           "x2": {"field": "end"},
-                          "y": {"field": "agent", "type": "nominal", "sort": agents,
-                                "axis": {"title": None}, "scale": {"paddingInner": 0.12}},
+                          "y": _name_rows("agent", agents) | {"scale": {"paddingInner": 0.12}},
                           "color": {"field": "is", "type": "nominal",
                                     "scale": {"domain": list(HEAT), "range": list(HEAT.values())},
                                     "legend": None}}},
@@ -187,14 +185,13 @@ def draw_scatter(
 ) -> Markup:
     """Draw points of `x`, `y` and `series`, with a regression line through each series."""
     known = sorted({str(point["series"]) for point in points})
-    series = _make_distinct(known)
-    shown = dict(zip(known, series, strict=True))
-    values = [{**point, "series": shown[str(point["series"])]} for point in points]
-    shades = [SERIES[n % len(SERIES)] for n in range(len(series))]
-    colour = {"field": "series", "type": "nominal", "legend": {"title": None},
-              "scale": {"domain": series, "range": shades}}  # fmt: skip
-    x = {"field": "x", "type": "quantitative", "axis": {"title": x_title}}
-    y = {"field": "y", "type": "quantitative", "axis": {"title": y_title}}
+    number = {series: n for n, series in enumerate(known)}
+    values = [{**point, "series": number[str(point["series"])]} for point in points]
+    shades = [SERIES[n % len(SERIES)] for n in number.values()]
+    colour = {"field": "series", "type": "nominal", "legend": _label(_make_distinct(known)),
+              "scale": {"domain": [*number.values()], "range": shades}}  # fmt: skip
+    x = {"field": "x", "type": "quantitative", "axis": _entitle(x_title)}
+    y = {"field": "y", "type": "quantitative", "axis": _entitle(y_title)}
     spec = {
         "width": 640, "height": 320, "data": {"values": values},
         "layer": [
@@ -210,10 +207,9 @@ def draw_scatter(
 
 def draw_bars(rows: Sequence[Mapping[str, Any]], title: str, description: str, name: str) -> Markup:
     """Draw named values, with intervals if they have any, in the given order."""
-    order = _make_distinct([row["name"] for row in rows])
-    values = [{**row, "name": name} for row, name in zip(rows, order, strict=True)]
-    axis = _name_rows("name", order)
-    x = {"type": "quantitative", "axis": {"title": title}}
+    values = [{**row, "name": n} for n, row in enumerate(rows)]
+    axis = _name_rows("name", _make_distinct([row["name"] for row in rows]))
+    x = {"type": "quantitative", "axis": _entitle(title)}
     spec = {
         "width": 560, "height": {"step": 24}, "data": {"values": values},
         "layer": [
@@ -243,12 +239,28 @@ def _merge_runs(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         start = end
 
 
-def _name_rows(field: str, order: Sequence[str]) -> dict[str, Any]:
-    return {"field": field, "type": "nominal", "sort": order, "axis": {"title": None}}
+def _name_rows(field: str, names: Sequence[str]) -> dict[str, Any]:
+    """Name the rows of a field that has their numbers."""
+    return {"field": field, "type": "nominal", "axis": _label(names)}
+
+
+def _label(names: Sequence[str]) -> dict[str, Any]:
+    """Let an axis or a legend show names for numbers.
+
+    Vega looks values and constants up in objects that have some names, such as `constructor`,
+    already: no text comes to it as it is.
+    """
+    return {"title": None, "labelExpr": f"slice({json.dumps(['=' + n for n in names])}"
+                                        "[datum.value], 1)"}  # fmt: skip
+
+
+def _entitle(title: str) -> dict[str, Any]:
+    """Return the title of an axis, which comes to Vega as labels do."""
+    return {"title": {"expr": f"slice({json.dumps('=' + make_visible(title))}, 1)"}}
 
 
 def _measure_from_zero(title: str) -> dict[str, Any]:
-    return {"type": "quantitative", "axis": {"title": title}, "scale": {"zero": True}}
+    return {"type": "quantitative", "axis": _entitle(title), "scale": {"zero": True}}
 
 
 def _build_intervals(rows: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
@@ -271,7 +283,7 @@ def _scale(cell: FigureCell, unit: str) -> dict[str, float | None]:
 
 
 def _make_distinct(names: Sequence[str]) -> list[str]:
-    """Shorten names and number duplicates, since a chart would merge equal names."""
+    """Shorten names and number duplicates, so that a reader can tell them apart."""
     found: list[str] = []
     for name in names:
         shown, more = _shorten(name), 2

@@ -37,18 +37,21 @@ WAIT_SECONDS = 60
 UNMOVABLE = {errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES, errno.EROFS}
 """Errors of renaming a folder that is a mount point or may not be moved."""
 _PLAIN = re.compile(r"[^a-z0-9._-]+")
-_WITH_SHA = re.compile(r"-[0-9a-f]{8}\Z")
+_OURS = re.compile(r"-([0-9a-f]{8}|facts-\d+)\Z")
+"""How we name files ourselves: with a sha, or as a further page of facts."""
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|\Z)")
+"""Names that Windows keeps for devices, with whatever ending."""
 
 
 def safe_file_name(name: str) -> str:
     """Return a unique file name that is valid on every system and in URLs.
 
     `gemini_3_pro` stays as it is; `Blix_(Magic!)` becomes `blix_-magic-` plus eight digits of its
-    sha, and so does a name that already looks like that.
+    sha, and so does a name that looks like one of ours.
     """
     folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    plain = _PLAIN.sub("-", folded).strip(".-")[:60]
-    if plain and plain == name and not _WITH_SHA.search(name):
+    plain = _DEVICE.sub(r"x-\g<0>", _PLAIN.sub("-", folded).strip(".-")[:60], count=1)
+    if plain and plain == name and not _OURS.search(name):
         return plain
     return f"{plain or 'x'}-{content_sha(name)[:8]}"
 

@@ -1,6 +1,6 @@
 """An edition whose every text attacks the page that will show it.
 
-In the layout of the Wiki Live Challenge: three articles, three agents. Each attack that could run
+In the layout of the Wiki Live Challenge: three articles, four agents. Each attack that could run
 calls `pwned`, to which a test's browser listens; what could leave the folder leads to
 `evil.invalid`, a name nobody can own. `poison` puts the same into columns that an import fills by
 itself.
@@ -64,8 +64,9 @@ AGENTS = {
     "plain": f"Same long name of an agent that is cut somewhere {SCRIPT}",
     "q'\"<b>": f"Same long name of an agent that is cut somewhere {PICTURE}",
     "__proto__": "Third",
+    "constructor": "constructor",
 }
-"""Id → name; two names begin alike, and one id means something to a script."""
+"""Id → name; two names begin alike, and two mean something to a script."""
 CATEGORIES = ("</option></select>" + SCRIPT, "con\u202estructor", "__proto__|2025Q2")
 
 FACTS = (
@@ -96,7 +97,7 @@ def write_edition(folder: Path) -> Path:
         (facts / f"{name_of(title)}_statements.json").write_text(json.dumps(said), "utf-8")
     agencies = {name: {"name": shown, "description": BREAKOUT} for name, shown in AGENTS.items()}
     tests = folder / "test_data"
-    for agent, report in zip(AGENTS, (attacking, nested, huge), strict=True):
+    for agent, report in zip(AGENTS, (attacking, nested, huge, huge), strict=True):
         _write_reports(tests / agent, report())
     (tests / "agencies.json").write_text(json.dumps({"agencies": agencies}), "utf-8")
     return folder

@@ -1,7 +1,10 @@
 """Pictures are inert SVG: no script, no address, no name that hides another."""
 
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -15,7 +18,7 @@ from tasks.site.charts import (
     draw_scatter,
 )
 from tasks.site.content import BoardEntry, FigureCell
-from tests.tasks.site.texts import PIECES
+from tests.tasks.site.texts import NAMES, PIECES
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHAPES = {
@@ -66,6 +69,63 @@ def test_names_from_outside_are_words_in_a_picture(found: list[str]) -> None:
     root = drawn(draw_heatmap(dict.fromkeys(found, facts), sections, found[0]))
     for word in (*words(root), root.get("aria-label")):
         assert not re.search("[\u0000-\u0008\u202a-\u202e\u2028\u2029]", word or "")
+
+
+def ranking(found: Sequence[str], title: str) -> str | None:
+    named = zip(entries(*(1 / (n + 1) for n in range(len(found)))), found, strict=True)
+    return draw_ranking([replace(entry, name=name) for entry, name in named], title, "number")
+
+
+def heatmap(found: Sequence[str], title: str) -> str | None:
+    facts = ["found", "contradicted"] * len(found)
+    return draw_heatmap(dict.fromkeys(found, facts), [(name, 2) for name in found], title)
+
+
+def profile(found: Sequence[str], title: str) -> str | None:
+    return draw_profile([(n, FigureCell(0.5)) for n in found], {n: [0.2] for n in found}, title)
+
+
+def scatter(found: Sequence[str], title: str) -> str | None:
+    points = [{"x": x, "y": x * n, "series": s} for n, s in enumerate(found) for x in (1, 2, 3)]
+    return draw_scatter(points, title, title, title, "s")
+
+
+def bars(found: Sequence[str], title: str) -> str | None:
+    rows = [{"name": name, "value": n, "low": 0, "high": n} for n, name in enumerate(found)]
+    return draw_bars(rows, title, title, "b")
+
+
+Draw = Callable[[Sequence[str], str], str | None]
+PICTURES: tuple[Draw, ...] = (ranking, heatmap, profile, scatter, bars)
+
+
+@pytest.mark.parametrize("draw", PICTURES)
+def test_a_picture_shows_every_name_as_it_is(draw: Draw) -> None:
+    """Whatever a name means to the program that draws."""
+    for some in (NAMES[:25], NAMES[25:]):  # a legend has room for thirty
+        shown = words(drawn(draw(some, "x")))
+        assert {" ".join(name.split()) for name in some} <= set(shown)
+
+
+@pytest.mark.parametrize("draw", PICTURES)
+@pytest.mark.parametrize("name", ["constructor", "__proto__"])
+def test_a_strange_name_moves_no_mark(draw: Draw, name: str) -> None:
+    """A picture of a strange name has the marks of a usual one."""
+
+    def marks(name: str) -> list[tuple[str | None, ...]]:
+        paths = drawn(draw([name, "~"], "x")).iter(f"{SVG}path")
+        coloured = ("fill", "stroke", "transform", "d")
+        return [tuple(map(path.get, coloured)) for path in paths if "--" in str(path.attrib)]
+
+    assert marks(name)
+    assert marks(name) == marks("usual")
+
+
+@pytest.mark.parametrize("title", ["constructor", "a\u202eb"])
+@pytest.mark.parametrize("draw", [ranking, scatter, bars])
+def test_an_axis_may_have_any_title(draw: Draw, title: str) -> None:
+    shown = words(drawn(draw(["a", "b"], title)))
+    assert title.replace("\u202e", "⟨U+202E⟩") in shown
 
 
 def test_names_that_begin_alike_stay_apart() -> None:

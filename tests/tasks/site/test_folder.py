@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from tasks.site import folder as folders
 from tasks.site.folder import SiteFolder, safe_file_name
 from tasks.site.mark import MARK, UnwritableSite, check_target
+from tests.tasks.site.texts import NAMES
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -51,6 +53,15 @@ def test_two_names_never_share_a_file(one: str, other: str) -> None:
 
 def test_a_name_made_to_look_like_another_ones_file_has_its_own() -> None:
     assert safe_file_name(safe_file_name("Été")) != safe_file_name("Été")
+
+
+def test_a_name_takes_no_file_that_is_another_ones_or_no_file_at_all() -> None:
+    """A name may be one that Windows keeps, or that we give to the second page of an article."""
+    made = {name: safe_file_name(name) for name in (*NAMES, "CON", "con.x", "lpt1", "a-facts-2")}
+    assert len(set(made.values())) == len(made)
+    for name, file in made.items():
+        assert file.split(".")[0] not in ("con", "lpt1"), name
+        assert not re.search(r"-facts-\d+$", file)
 
 
 def test_a_plain_name_stays_readable() -> None:

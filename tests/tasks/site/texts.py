@@ -13,6 +13,17 @@ PIECES = (
 )  # fmt: skip
 hostile = st.lists(st.sampled_from(PIECES) | st.text(max_size=12), max_size=14).map("".join)
 """Markdown of attacks and of nothing in particular."""
+NAMES = (
+    "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
+    "toString", "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__",
+    "__lookupSetter__", "__proto__", "prototype", "length", "null", "undefined", "NaN", "Infinity",
+    "true", "0", "01", "1e3", "-", "datum", "datum.value", "a.b", "a[0]", "a['b']", 'a"b', "a\\b",
+    "${a}", "{a}", "{{ a }}", "%s", "<b>", "&amp;", "#a", "?", "*", "=", "a|b", "clip1",
+    "gradient_2", ' d="1.2345"', 'font-family="DejaVu Sans"', 'role="img"', "con", "..", "אבג",
+    "👩‍👩‍👧", "Zoë",
+)  # fmt: skip
+"""Names that an import takes and that mean something to a script, a picture or a file system; the
+first are all that an object has in JavaScript before anything is put into it."""
 ELEMENTS = frozenset(
     {
         "p", "h3", "h4", "h5", "h6", "em", "strong", "code", "pre", "blockquote", "ul", "ol",
