@@ -66,7 +66,7 @@ def estimate_extraction(
             if item.agent
             else ExtractFacts(title=item.title, text=text)
         )
-        asked = collect_extraction_requests(judge_name, request, price)
+        asked = collect_extraction_requests(judge_name, request, price, again=item.is_undoubted)
         rows.append(("extraction", item.agent or "(articles)", asked))
     return _sum_by_agent(warehouse, entry, rows)
 

@@ -44,7 +44,7 @@ from tasks.judges.research import (
     ScorePair,
     VerifySupport,
 )
-from tasks.judges.text import collapse_whitespace
+from tasks.judges.text import collapse_whitespace, has_words
 
 DecisionFunction = Callable[..., Awaitable[Sequence[JudgeAnswer]]]
 
@@ -82,31 +82,33 @@ class LlmJudge(PromptedModel):
         return await DECISION_FUNCTIONS[type(request)](self, request)
 
     async def extract_facts(
-        self, request: ExtractFacts
+        self, request: ExtractFacts, *, again: bool = False
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        """Extract the statements of a reference article."""
+        """Extract the statements of a reference article. again: ask about an empty list."""
         return await self.answer_step(
             request,
             ReplyFacts,
             lambda reply: tuple(
                 ExtractedStatement(text=text)
                 for fact in reply.facts
-                if (text := collapse_whitespace(fact.statement))
+                if has_words(text := collapse_whitespace(fact.statement))
             ),
+            doubted=ReplyFacts(facts=[]) if again else None,
         )
 
     async def extract_claims(
-        self, request: ExtractClaims
+        self, request: ExtractClaims, *, again: bool = False
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        """Extract the statements of a report with the markers they cite."""
+        """Extract the statements of a report with the markers they cite. again: as for facts."""
         return await self.answer_step(
             request,
             ReplyClaims,
             lambda reply: tuple(
                 ExtractedStatement(text=text, markers=tuple(claim.markers))
                 for claim in reply.claims
-                if (text := collapse_whitespace(claim.statement))
+                if has_words(text := collapse_whitespace(claim.statement))
             ),
+            doubted=ReplyClaims(claims=[]) if again else None,
         )
 
     async def extract_key_points(

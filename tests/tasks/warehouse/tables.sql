@@ -1,4 +1,4 @@
--- The tables of schema version 16, as they are made from the models of their rows: change this file
+-- The tables of schema version 17, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -98,7 +98,8 @@ CREATE TABLE extractions (
     n_items INTEGER NOT NULL,
     n_pairs INTEGER NOT NULL,
     pairs_reliable BOOLEAN NOT NULL,
-    pairs_reason VARCHAR
+    pairs_reason VARCHAR,
+    n_offline INTEGER
 );
 
 CREATE TABLE pages (
