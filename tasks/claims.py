@@ -10,14 +10,13 @@ from typing import Any, Literal
 
 from tasks.extraction.claims import DOUBTED, ExtractedClaims, extract_claims
 from tasks.extraction.facts import ExtractedFact, extract_facts
-from tasks.judges.decisions import ExtractedStatement, ExtractFacts, StepAnswer
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.session import get_judge_session
 from tasks.pending.extractions import (
     PendingExtraction,
     Statements,
-    build_claims_request,
     build_extractor_version,
+    build_request,
     load_text,
     locate_statements,
 )
@@ -77,12 +76,13 @@ async def _extract_with_judge(
     An empty list is asked about once more where the offline extractor finds some, then kept.
     """
     text = await asyncio.to_thread(load_text, warehouse, item)
-    answer, n_offline = await _ask(item, text, extractor), None
+    request, n_offline = build_request(item, text), None
+    answer = await extractor.extract(request)
     try:
         if answer.value == ():
             n_offline = len(await _run_offline(item, text))
             if n_offline >= DOUBTED:
-                answer = await _ask(item, text, extractor, again=True)
+                answer = await extractor.extract(request, again=True)
         if answer.value is None:
             return f"{item.title}: {answer.reason}"
         found = await HELPERS.run(locate_statements, item, text, answer.value, seconds=TEXT_SECONDS)
@@ -95,14 +95,6 @@ async def _extract_with_judge(
 async def _run_offline(item: PendingExtraction, text: str) -> Statements:
     extract: Callable[[str, str], Statements] = extract_claims if item.agent else extract_facts
     return await HELPERS.run(extract, item.title, text, seconds=TEXT_SECONDS)
-
-
-async def _ask(
-    item: PendingExtraction, text: str, extractor: LlmJudge, *, again: bool = False
-) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-    if item.agent:
-        return await extractor.extract_claims(build_claims_request(item, text), again=again)
-    return await extractor.extract_facts(ExtractFacts(title=item.title, text=text), again=again)
 
 
 def _build_changes(

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from tasks.base import Frozen
 from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims, cite_statements
 from tasks.extraction.facts import ExtractedFact, locate_facts
-from tasks.judges.decisions import ExtractClaims, ExtractedStatement, VersionedJudge
+from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts, VersionedJudge
 from tasks.warehouse.store import Readable, Warehouse
 
 TEXTS = """
@@ -77,6 +77,13 @@ def build_extractor_version(
     prompts = "research_extraction" if of_reports and by_attribution else "extraction"
     version = f"{extractor.name} {extractor.model_version} {extractor.prompt_sha(prompts)[:8]}"
     return f"{version} {CITING}" if of_reports else version
+
+
+def build_request(item: PendingExtraction, text: str) -> ExtractClaims | ExtractFacts:
+    """Build what a judge is asked to extract the statements of a text."""
+    if item.agent:
+        return build_claims_request(item, text)
+    return ExtractFacts(title=item.title, text=text)
 
 
 def build_claims_request(item: PendingExtraction, text: str) -> ExtractClaims:

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
 
 import polars as pl
 
 from tasks.extraction.claims import DOUBTED, extract_claims
 from tasks.extraction.facts import extract_facts
-from tasks.protocols.case import Protocol
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
@@ -82,25 +80,14 @@ def _describe(row: dict[str, object], names: Mapping[str, str], *, several: bool
     return f"{named}: reports of {first}{others} ({row['n']})"
 
 
-class EmptyList(NamedTuple):
-    """A list without claims of a report, or without facts of its article, that is doubtful."""
-
-    agent: str
-    assignment: str
-    kind: str
-    what: str
-    said: str
-
-
-def find_empty_lists(source: Readable, edition: str, agent: str | None = None) -> list[EmptyList]:
+def find_empty_lists(source: Readable, edition: str, agent: str | None = None) -> pl.DataFrame:
     """Return the empty lists behind an edition's reports where the offline extractor finds some."""
-    found = []
-    for *key, what, asked, n, title, text in source.frame(EMPTY, [edition, agent]).iter_rows():
-        n_offline = _count_offline(what, title, text or "") if n is None else n
-        if n_offline >= DOUBTED:
-            said = f"no {what} ({asked}); the offline extractor finds {n_offline:,}"
-            found.append(EmptyList(*key, what, said))
-    return found
+    rows = source.frame(EMPTY, [edition, agent])
+    texts = rows.select("n_offline", "what", "title", "text").iter_rows()
+    found = [_count_offline(*text) if n is None else n for n, *text in texts]
+    rows = rows.drop("title", "text").with_columns(n_offline=pl.Series(found, dtype=pl.Int64))
+    said = pl.format("no {} ({}); the offline extractor finds {}", "what", "asked", "n_offline")
+    return rows.filter(pl.col("n_offline") >= DOUBTED).with_columns(said=said)
 
 
 @lru_cache(maxsize=256)
@@ -110,18 +97,17 @@ def _count_offline(what: str, title: str, text: str) -> int:
 
 def count_empty_lists(source: Readable, edition: str, board: pl.DataFrame) -> pl.DataFrame:
     """Return a leaderboard's rows with `n_empty_lists`, the number that each figure rests on."""
-    lists, protocols = find_empty_lists(source, edition), available_protocols(board["protocol"])
-
-    def count(agent: str, metric: str, protocol: Protocol | None) -> int:
-        return sum(
-            protocol is not None
-            and each.agent == agent
-            and each.what in protocol.inputs
-            and each.kind in protocol.kinds
-            and not metric.startswith(APART[each.what])
-            for each in lists
+    lists = find_empty_lists(source, edition).select("agent", "kind", "what").rows_by_key("agent")
+    protocols = available_protocols(board["protocol"]) if lists else {}
+    counts = [
+        sum(
+            what in protocols[name].inputs
+            and kind in protocols[name].kinds
+            and not metric.startswith(APART[what])
+            for kind, what in lists[agent]
         )
-
-    keys = board.select("agent", "metric", "protocol").iter_rows()
-    counts = [count(agent, metric, protocols.get(name)) for agent, metric, name in keys]
+        if name in protocols
+        else 0
+        for agent, name, metric in board.select("agent", "protocol", "metric").iter_rows()
+    ]
     return board.with_columns(n_empty_lists=pl.Series(counts, dtype=pl.Int64))

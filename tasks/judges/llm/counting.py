@@ -73,10 +73,7 @@ def collect_extraction_requests(
 
     async def ask(extractor: LlmJudge) -> None:
         for doubted in (False, True)[: 1 + again]:
-            if isinstance(asked, ExtractClaims):
-                await extractor.extract_claims(asked, again=doubted)
-            else:
-                await extractor.extract_facts(asked, again=doubted)
+            await extractor.extract(asked, again=doubted)
 
     return collect_requests(judge_name, price, ask)
 

@@ -81,10 +81,18 @@ class LlmJudge(PromptedModel):
     async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
         return await DECISION_FUNCTIONS[type(request)](self, request)
 
+    async def extract(
+        self, request: ExtractFacts | ExtractClaims, *, again: bool = False
+    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
+        """Extract the statements of a text. again: ask about the empty list that it answered."""
+        if isinstance(request, ExtractClaims):
+            return await self.extract_claims(request, again=again)
+        return await self.extract_facts(request, again=again)
+
     async def extract_facts(
         self, request: ExtractFacts, *, again: bool = False
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        """Extract the statements of a reference article. again: ask about an empty list."""
+        """Extract the statements of a reference article."""
         return await self.answer_step(
             request,
             ReplyFacts,
@@ -99,7 +107,7 @@ class LlmJudge(PromptedModel):
     async def extract_claims(
         self, request: ExtractClaims, *, again: bool = False
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        """Extract the statements of a report with the markers they cite. again: as for facts."""
+        """Extract the statements of a report with the markers they cite."""
         return await self.answer_step(
             request,
             ReplyClaims,

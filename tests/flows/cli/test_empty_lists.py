@@ -1,23 +1,28 @@
 """A model's empty list for a text with statements: asked about once more, then kept and marked."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
-from tasks.claims import ExtractionFailed
+from tasks.claims import ExtractionFailed, extract_statements
+from tasks.judging.session import judge_session
 from tasks.pending.evaluation import (
     Evaluation,
     describe_kept_extractions,
     select_extractions,
 )
 from tasks.planning.permission import describe_extraction
+from tasks.processes.pool import HELPERS
 from tasks.publishing.boards import make_board_views
 from tasks.publishing.material import load_material
+from tasks.scoring.extractors import count_empty_lists, find_empty_lists
 from tasks.warehouse.calls import Call
-from tasks.warehouse.rows import Extraction, Report, content_sha
+from tasks.warehouse.rows import Assignment, Extraction, Report, content_sha
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
@@ -31,7 +36,8 @@ from tests.tasks.annotated import sample_warehouse
 AGENT = "sample_sketch"
 N_REPORTS, N_FACTS = 3, 1
 """What a model extracts of this agent's reports, and of the articles."""
-EMPTY, BLANK = '{"claims": []}', '{"claims": [{"statement": " … ", "markers": []}]}'
+EMPTY = '{"claims": []}'
+BLANK = '{"claims": [{"statement": " ", "markers": []}, {"statement": "…", "markers": ["[1]"]}]}'
 LISTS = f"SELECT n_items, n_offline FROM extractions WHERE agent = '{AGENT}' ORDER BY assignment"
 
 
@@ -64,10 +70,19 @@ def path(tmp_path: Path) -> Path:
 
 
 def extract(path: Path, server: Extractor, **more: Any) -> list[int]:
-    """Evaluate offline what the server's model extracts; return the turns of what it was asked."""
+    """Have the server's model extract; return the turns of what it was asked about them."""
+
+    async def run() -> None:
+        async with judge_session(store, "gemini"):
+            for item in select_extractions(run_of(path, **more)):
+                await extract_statements.fn(store, item.agent, [item], "gemini")
+
     server.turns.clear()
-    with at_hand(server, "gemini"):
-        evaluate_plainly(path, ("wiki_fact",), (AGENT,), extractor="gemini", **more)
+    with at_hand(server, "gemini"), open_warehouse(path) as store:
+        try:
+            asyncio.run(run())
+        finally:
+            HELPERS.close()
     return server.turns
 
 
@@ -75,28 +90,33 @@ def run_of(path: Path, **more: Any) -> Evaluation:
     return Evaluation(f"{path}", "sample", ("wiki_fact",), (AGENT,), "gemini", **more)
 
 
-@pytest.mark.parametrize("first", [EMPTY, BLANK, '{"claims": [{"statement": "", "markers": []}]}'])
-def test_a_second_answer_with_claims_counts(path: Path, first: str) -> None:
-    server = Extractor(first, None)
+def test_a_second_answer_with_claims_counts(path: Path) -> None:
+    server = Extractor(EMPTY, None)
     assert sorted(extract(path, server)) == [1] * N_REPORTS + [3] * N_REPORTS
     assert all(n_items > 0 and n_offline >= 2 for n_items, n_offline in rows(path, LISTS))
-    assert extract(path, server) == []
+    assert extract(path, server) == extract(path, server, extract_again=True) == []
     assert server.log.n_bought_again == 0
+
+
+def test_statements_without_a_word_are_none(path: Path) -> None:
+    assert sorted(extract(path, Extractor(BLANK))) == [1] * N_REPORTS + [3] * N_REPORTS
+    assert {n_items for n_items, _ in rows(path, LISTS)} == {0}
 
 
 def test_a_list_that_stays_empty_is_kept_and_marked(path: Path, evergreen: Evergreen) -> None:
     server = Extractor(EMPTY)
     assert sorted(extract(path, server)) == [1] * N_REPORTS + [3] * N_REPORTS
-    assert extract(path, server) == []
-    assert extract(path, server, extract_again=True) == []
+    assert extract(path, server) == extract(path, server, extract_again=True) == []
     counts = rows(path, LISTS)
     assert all(n_items == 0 and n_offline >= 2 for n_items, n_offline in counts)
+    evaluate_plainly(path, ("wiki_fact",))
     assert_marked(path, evergreen, f"asked twice); the offline extractor finds {counts[0][1]}")
+    stored_before(path)
+    assert_marked(path, evergreen, f"asked once); the offline extractor finds {counts[0][1]}")
 
 
 def assert_marked(path: Path, evergreen: Evergreen, said: str) -> None:
     """The board, its JSON and the site mark the agent, and no other; `explain` says why."""
-    evaluate_plainly(path, ("wiki_fact",))
     _, out, _ = evergreen("leaderboard", "--edition", "sample", "--warehouse", path)
     marked = {line.split()[1] for line in out.splitlines() if "‡" in line.split("‡:")[0]}
     assert marked == {AGENT}
@@ -128,14 +148,11 @@ def stored_before(path: Path) -> None:
             store.write(Change(Call, [], replacing={"call_id": call.call_id}))
 
 
-def test_a_stored_list_is_only_marked_until_it_is_to_be_extracted_again(
-    path: Path, evergreen: Evergreen
-) -> None:
+def test_a_stored_list_is_asked_about_only_if_it_is_to_be_extracted_again(path: Path) -> None:
     extract(path, Extractor(EMPTY))
     stored_before(path)
     server = Extractor(EMPTY, None)
     assert extract(path, server) == []
-    assert_marked(path, evergreen, "asked once); the offline extractor finds ")
     with open_warehouse(path):
         assert describe_extraction(run_of(path), None) is None
         assert "claims of 3 reports" in (describe_kept_extractions(run_of(path)) or "")
@@ -148,16 +165,15 @@ def test_a_stored_list_is_only_marked_until_it_is_to_be_extracted_again(
 
 
 def test_a_failed_second_request_leaves_the_text_pending_and_is_asked_alone(path: Path) -> None:
+    failing = Extractor(EMPTY, "nothing")
     with pytest.raises(ExtractionFailed, match="unusable"):
-        extract(path, Extractor(EMPTY, "nothing"))
-    assert rows(path, LISTS) == []
-    server = Extractor(EMPTY)
-    turns = extract(path, server)
-    assert 1 not in turns[:1], "the first answer is in the ledger"
+        extract(path, failing)
+    assert (failing.turns, rows(path, LISTS)) == ([1, 3, 5], [])
+    assert sorted(extract(path, Extractor(EMPTY))) == [1, 1, 3, 3, 5], "5: it is repaired"
     assert len(rows(path, LISTS)) == N_REPORTS
 
 
-def test_a_text_without_statements_is_asked_about_once(path: Path, evergreen: Evergreen) -> None:
+def test_a_text_without_statements_is_asked_about_once(path: Path) -> None:
     text = "See above."
     with open_warehouse(path) as store:
         bare = [
@@ -168,20 +184,44 @@ def test_a_text_without_statements_is_asked_about_once(path: Path, evergreen: Ev
     server = Extractor(EMPTY)
     assert extract(path, server) == [1] * N_REPORTS
     assert extract(path, server, extract_again=True) == []
-    _, out, _ = evergreen("leaderboard", "--edition", "sample", "--warehouse", path)
-    assert "‡" not in out
+    with open_warehouse(path) as store:
+        assert find_empty_lists(store, "sample").is_empty()
 
 
-def test_an_articles_empty_list_of_facts_is_asked_about_and_marks_all_agents(
-    path: Path, evergreen: Evergreen
+def test_an_articles_empty_list_of_facts_is_asked_about_and_marks_all_agents(path: Path) -> None:
+    assert extract(path, Extractor('{"facts": []}', asked_for="article")) == [1, 3]
+    metrics = ("coverage_wiki", "wiki_conflict", "ref_acc", "leakage_rate")
+    keys = [(agent, "wiki_fact", name) for agent in (AGENT, "sample_blogger") for name in metrics]
+    board = pl.DataFrame(keys, schema=["agent", "protocol", "metric"], orient="row")
+    with open_warehouse(path) as store:
+        found = count_empty_lists(store, "sample", board)["n_empty_lists"].to_list()
+        assert {*find_empty_lists(store, "sample")["what"]} == {"facts"}
+    assert found == [1, 1, 0, 0] * 2
+
+
+@pytest.mark.parametrize(
+    ("protocol", "metric", "n"),
+    [
+        ("research_gym", "citation_recall", 1), ("research_gym", "kpr", 0),
+        ("fact", "valid_rate", 1),
+        ("wiki_fact", "coverage_wiki", 0), ("race", "race_overall", 0), ("gone", "citation_x", 0),
+    ],
+)  # fmt: skip
+def test_figures_are_marked_that_rest_on_claims_of_their_protocols_reports(
+    tmp_path: Path, protocol: str, metric: str, n: int
 ) -> None:
-    server = Extractor('{"facts": []}', asked_for="article")
-    assert extract(path, server) == [1, 3]
-    [(n_offline,)] = rows(path, "SELECT n_offline FROM extractions WHERE agent = '' AND n_items = 0")
-    assert n_offline >= 2
-    evaluate_plainly(path, ("wiki_fact",))
-    _, out, _ = evergreen("leaderboard", "--edition", "sample", "--warehouse", path,
-                          "--format", "json")  # fmt: skip
-    counts = {(row["agent"], row["metric"]): row["n_empty_lists"] for row in json.loads(out)}
-    assert len({agent for agent, _ in counts}) == 3
-    assert all(n == (metric[:3] in ("cov", "wik")) for (_, metric), n in counts.items())
+    of = {"edition": "e", "agent": "a", "assignment": "q"}
+    text = "Ants are small insects.\n\nThey live nearly everywhere on Earth."
+    asked = Assignment(edition="e", assignment="q", article="", kind="research", prompt=None,
+                       prompt_sha=None, query="Where?")  # fmt: skip
+    report = Report(**of, text=text, text_sha="t", status="ok", source_path="here")
+    made = Extraction(**of, source="published", extractor_version="published", input_sha="t",
+                      output_sha="o", n_items=0)  # fmt: skip
+    board = pl.DataFrame({"agent": ["a"], "protocol": [protocol], "metric": [metric]})
+    with open_warehouse(tmp_path / "w.duckdb") as store:
+        store.write(Change(Assignment, [asked]), Change(Report, [report]))
+        store.write(Change(Extraction, [made]))
+        assert count_empty_lists(store, "e", board)["n_empty_lists"].to_list() == [n]
+        assert find_empty_lists(store, "e")["said"].to_list() == [
+            "no claims (as published); the offline extractor finds 2"
+        ]
