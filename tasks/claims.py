@@ -8,16 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-from tasks.extraction.claims import ExtractedClaims, extract_claims
+from tasks.extraction.claims import DOUBTED, ExtractedClaims, extract_claims
 from tasks.extraction.facts import ExtractedFact, extract_facts
-from tasks.judges.decisions import ExtractFacts
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.session import get_judge_session
 from tasks.pending.extractions import (
     PendingExtraction,
     Statements,
-    build_claims_request,
     build_extractor_version,
+    build_request,
     load_text,
     locate_statements,
 )
@@ -61,9 +60,8 @@ async def extract_statements(
 async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> str | None:
     """Write the statements of one text; if that fails, write nothing and return why."""
     text = load_text(warehouse, item)
-    extract: Callable[[str, str], Statements] = extract_claims if item.agent else extract_facts
     try:
-        found = await HELPERS.run(extract, item.title, text, seconds=TEXT_SECONDS)
+        found = await _run_offline(item, text)
     except (LimitExceeded, HelperFailed) as error:
         return f"{item.title}: extracting its statements {error}"
     await warehouse.write_async(*_build_changes(item, text, found, None))
@@ -73,24 +71,38 @@ async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> str
 async def _extract_with_judge(
     warehouse: Warehouse, item: PendingExtraction, extractor: LlmJudge
 ) -> str | None:
-    """Write the statements of one text; if that fails, write nothing and return why."""
+    """Write the statements of one text; if that fails, write nothing and return why.
+
+    An empty list is asked about once more where the offline extractor finds some, then kept.
+    """
     text = await asyncio.to_thread(load_text, warehouse, item)
-    if item.agent:
-        answer = await extractor.extract_claims(build_claims_request(item, text))
-    else:
-        answer = await extractor.extract_facts(ExtractFacts(title=item.title, text=text))
-    if answer.value is None:
-        return f"{item.title}: {answer.reason}"
+    request, n_offline = build_request(item, text), None
+    answer = await extractor.extract(request)
     try:
+        if answer.value == ():
+            n_offline = len(await _run_offline(item, text))
+            if n_offline >= DOUBTED:
+                answer = await extractor.extract(request, again=True)
+        if answer.value is None:
+            return f"{item.title}: {answer.reason}"
         found = await HELPERS.run(locate_statements, item, text, answer.value, seconds=TEXT_SECONDS)
     except (LimitExceeded, HelperFailed) as error:
         return f"{item.title}: finding its statements in it {error}"
-    await warehouse.write_async(*_build_changes(item, text, found, extractor))
+    await warehouse.write_async(*_build_changes(item, text, found, extractor, n_offline))
     return None
 
 
+async def _run_offline(item: PendingExtraction, text: str) -> Statements:
+    extract: Callable[[str, str], Statements] = extract_claims if item.agent else extract_facts
+    return await HELPERS.run(extract, item.title, text, seconds=TEXT_SECONDS)
+
+
 def _build_changes(
-    item: PendingExtraction, text: str, found: Statements, extractor: LlmJudge | None
+    item: PendingExtraction,
+    text: str,
+    found: Statements,
+    extractor: LlmJudge | None,
+    n_offline: int | None = None,
 ) -> list[Change]:
     """Build the rows of a text's statements and of their extraction."""
     source: Source = "judge" if extractor else "offline"
@@ -106,6 +118,7 @@ def _build_changes(
             extractor, of_reports=bool(item.agent), by_attribution=item.by_attribution
         ),
         input_sha=content_sha(text),
+        n_offline=n_offline,
     )
     return [*changes, Change(Extraction, [extraction], replacing=_key(item))]
 

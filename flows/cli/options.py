@@ -96,7 +96,8 @@ ExtractAgainOption = Annotated[
     bool,
     typer.Option(
         "--extract-again",
-        help="Replace facts and claims that another has extracted; published ones stay.",
+        help="Replace facts and claims that another has extracted, and ask about empty lists that "
+        "were asked for once; published ones stay.",
     ),
 ]
 BudgetOption = Annotated[

@@ -16,10 +16,12 @@ from tasks.configuration.models import get_judge_title
 from tasks.metrics.aggregates import rests_on_few
 from tasks.pending.drafts import count_unreviewed
 from tasks.scoring.board_notes import (
+    EMPTY_LIST,
     OTHER_FIGURES,
     OTHER_NOTES,
     choose_other_figure,
     describe_columns_left_out,
+    describe_empty_lists,
     describe_ranges,
     describe_reports,
     format_delivered,
@@ -33,13 +35,13 @@ from tasks.scoring.boards import (
     select_boards,
     select_columns,
 )
-from tasks.scoring.extractors import describe_extractors
+from tasks.scoring.extractors import count_empty_lists, describe_extractors
 from tasks.warehouse.store import Readable
 
 ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
          "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
          "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
-         "unranked")  # fmt: skip
+         "unranked", "n_empty_lists")  # fmt: skip
 FEW, PROVISIONAL = "†", "*"
 """Marks after a figure."""
 FEW_NOTE = f"{FEW}: based on fewer than half of the agent's reports."
@@ -65,10 +67,11 @@ STYLE_COLUMNS = {
 
 def load_leaderboard(source: Readable, edition: str) -> pl.DataFrame:
     """Load the edition's leaderboard, one row per protocol, agent, metric and judge."""
-    return source.frame(
+    rows = source.frame(
         "SELECT * FROM leaderboard WHERE edition = $1 ORDER BY protocol, metric, judge, agent",
         [edition],
     )
+    return count_empty_lists(source, edition, rows)
 
 
 def print_leaderboard(
@@ -123,7 +126,7 @@ def _print_judge_table(
     if rows["value"].is_null().all():
         waits = " so far" if provisional else ""
         nothing = f"{named}: no figures, as nothing could be judged{waits}."
-        print_result(nothing)
+        print_result(" ".join(filter(None, (nothing, describe_empty_lists(rows)))))
         return
     print_board(f"{named} · {PROVISIONAL_NOTE}" if provisional else named, rows, board)
     shown = rows["agent"].unique().to_list()
@@ -138,6 +141,7 @@ def _print_judge_table(
     said = (
         board.note,
         FEW_NOTE if any(map(_rests_on_few, rows.iter_rows(named=True))) else "",
+        describe_empty_lists(rows),
         describe_reports(rows, board.last),
         describe_columns_left_out(rows, board.columns),
         OTHER_NOTES[other] if other else "",
@@ -216,6 +220,7 @@ def _format_cells(board: Board, figures: Figures, agents: Sequence[str], metric:
         row = figures.get((agent, metric), {})
         value = row.get("value")
         marks = f"{FEW * _rests_on_few(row)}{PROVISIONAL * bool(row.get('provisional'))}"
+        marks += EMPTY_LIST * bool(row.get("n_empty_lists"))
         cells.append(("–" if value is None else _format_value(board, metric, value), marks))
     width = max(len(marks) for _, marks in cells)
     return [f"{figure}{marks:<{width}}" for figure, marks in cells]

@@ -18,6 +18,7 @@ from tasks.analysis.outcomes import (
     find_markings,
 )
 from tasks.protocols.redirects import Redirects, cites_page
+from tasks.scoring.extractors import find_empty_lists
 from tasks.warehouse.explanations import (
     ExplainedCitation,
     ExplainedClaim,
@@ -155,6 +156,7 @@ class _ReportIndex:
         judged = of_reports + judged_by
         self.verdicts = source.frame(VERDICTS, judged).rows_by_key("assignment")
         self.scores = source.frame(SCORES, judged).rows_by_key("assignment")
+        self.empty = find_empty_lists(source, edition, agent).select("assignment", "said").rows()
 
     def explain(self, record: Mapping[str, Any]) -> ExplainedReport:
         """Build one report; verdicts on no claim, citation or fact become its `others`."""
@@ -176,6 +178,7 @@ class _ReportIndex:
             facts=facts,
             others=tuple(sorted(others + left, key=_sort_key)),
             scores=scores,
+            empty_lists="; ".join(said for of, said in self.empty if of == assignment) or None,
         )
 
     def _claim(

@@ -28,6 +28,8 @@ from tasks.warehouse.rows import CitationKind
 
 EXTRACTOR_VERSION = "offline-2"
 
+DOUBTED = 2
+"""From this many statements of the offline extractor on, another's empty list is doubted."""
 MIN_RESOLVED = 0.5
 """Pairs are unreliable if a smaller share of a report's markers leads to a URL."""
 _WORD = re.compile(r"[^\W_]+")
@@ -62,6 +64,9 @@ class ExtractedClaims:
     """Markers in the body."""
     n_resolved: int = 0
     """Markers that lead to a URL."""
+
+    def __len__(self) -> int:
+        return len(self.claims)
 
 
 def extract_claims(title: str, markdown: str) -> ExtractedClaims:

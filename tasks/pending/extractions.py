@@ -6,12 +6,13 @@ from typing import Any, Literal, NamedTuple
 from tasks.base import Frozen
 from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims, cite_statements
 from tasks.extraction.facts import ExtractedFact, locate_facts
-from tasks.judges.decisions import ExtractClaims, ExtractedStatement, VersionedJudge
+from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts, VersionedJudge
 from tasks.warehouse.store import Readable, Warehouse
 
 TEXTS = """
 SELECT r.agent, r.assignment, a.article, a.kind, coalesce(a.query, t.title) AS title,
-    coalesce(x.input_sha = r.text_sha, false) AS is_current, x.source, x.extractor_version
+    coalesce(x.input_sha = r.text_sha, false) AS is_current, x.source, x.extractor_version,
+    coalesce(x.source = 'judge' AND x.n_items = 0 AND x.n_offline IS NULL, false) AS is_undoubted
 FROM {texts} AS r
 JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
     AND a.kind <> 'find_claims'
@@ -45,6 +46,8 @@ class PendingExtraction(Frozen):
     kind: str
     """The kind of the assignment."""
     title: str
+    is_undoubted: bool = False
+    """Whether a judge's list of an earlier version is empty: to doubt it costs another request."""
     stays_offline: bool = False
     """Whether the offline extractor extracts it, whoever extracts other texts."""
 
@@ -76,6 +79,13 @@ def build_extractor_version(
     return f"{version} {CITING}" if of_reports else version
 
 
+def build_request(item: PendingExtraction, text: str) -> ExtractClaims | ExtractFacts:
+    """Build what a judge is asked to extract the statements of a text."""
+    if item.agent:
+        return build_claims_request(item, text)
+    return ExtractFacts(title=item.title, text=text)
+
+
 def build_claims_request(item: PendingExtraction, text: str) -> ExtractClaims:
     """Build what a judge is asked to extract the claims of a report."""
     if item.by_attribution:
@@ -97,11 +107,12 @@ def find_pending_extractions(
     again at no cost: an earlier version of the offline extractor's, by that one, and the answers
     of this judge, model and prompt, which the ledger has.
 
-    again: also those of every other extractor and version; published statements stay.
+    again: also those of every other extractor and version, and empty lists that nobody doubted;
+        published statements stay.
     """
     found = []
     for item, made, ours in _list_texts(warehouse, edition, agents, extractor):
-        action = _choose_action(made, ours)
+        action = _choose_action(item, made, ours)
         if action == "extract" or (again and action in ("update", "keep")):
             found.append(item)
         elif action == "update":
@@ -119,7 +130,7 @@ def find_kept_extractions(
     return [
         KeptExtraction(item, made["source"], made["extractor_version"])
         for item, made, ours in _list_texts(warehouse, edition, agents, extractor)
-        if _choose_action(made, ours) in ("update", "keep")
+        if _choose_action(item, made, ours) in ("update", "keep")
     ]
 
 
@@ -143,12 +154,16 @@ def _list_texts(
             )  # fmt: skip
 
 
-def _choose_action(made: dict[str, Any], ours: str) -> Literal["extract", "update", "keep", "done"]:
+def _choose_action(
+    item: PendingExtraction, made: dict[str, Any], ours: str
+) -> Literal["extract", "update", "keep", "done"]:
     """Decide about a text: `update` has the offline extractor replace what an earlier version of it
     made, whoever extracts other texts. ours: the version of the run's extractor."""
     if not made["is_current"]:
         return "extract"
     version = made["extractor_version"]
+    if item.is_undoubted:
+        return "keep"
     if made["source"] == "published" or version == ours:
         return "done"
     if made["source"] == "offline":

@@ -7,7 +7,6 @@ import polars as pl
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import average_tokens, find_answered_requests
-from tasks.judges.decisions import ExtractFacts
 from tasks.judges.llm.counting import (
     CountedRequest,
     collect_extraction_requests,
@@ -18,7 +17,7 @@ from tasks.judging.cells import CellPlan
 from tasks.judging.preconditions import find_current_price
 from tasks.models.exchange import TokenUsage
 from tasks.models.prices import ModelPrice
-from tasks.pending.extractions import PendingExtraction, build_claims_request, load_text
+from tasks.pending.extractions import PendingExtraction, build_request, load_text
 from tasks.pending.key_points import PendingKeyPoints, load_documents
 from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Case
@@ -61,12 +60,8 @@ def estimate_extraction(
     rows = []
     for item in items:
         text = load_text(warehouse, item)
-        request = (
-            build_claims_request(item, text)
-            if item.agent
-            else ExtractFacts(title=item.title, text=text)
-        )
-        asked = collect_extraction_requests(judge_name, request, price)
+        request = build_request(item, text)
+        asked = collect_extraction_requests(judge_name, request, price, again=item.is_undoubted)
         rows.append(("extraction", item.agent or "(articles)", asked))
     return _sum_by_agent(warehouse, entry, rows)
 

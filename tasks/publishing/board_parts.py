@@ -11,7 +11,7 @@ import polars as pl
 
 from tasks.foreign_text import make_visible
 from tasks.publishing.material import SiteMaterial
-from tasks.scoring.board_notes import format_delivered
+from tasks.scoring.board_notes import EMPTY_LIST, format_delivered
 from tasks.scoring.completeness import ReportCounts, count_reports, load_assignable
 from tasks.scoring.standings import Standing, compute_standings
 from tasks.site import wording
@@ -166,6 +166,9 @@ def _render_row(
 ) -> dict[str, Any]:
     lead = by_metric[0].get(agent) if by_metric else None
     is_open = counts is not None and counts.n_undelivered > 0
+    own = next((entry.cells for entry in parts.view.entries if entry.agent == agent), ())
+    marks = {c.entry.name: EMPTY_LIST for c, cell in zip(parts.view.columns, own, strict=False)
+             if cell.n_empty_lists}  # fmt: skip
     ranks = wording.format_ranks(lead.rank_from, lead.rank_to) if lead else "–"
     return {
         "agent": make_visible(agent),
@@ -178,6 +181,7 @@ def _render_row(
                 entry.unit,
                 is_open or (agent, entry.name) in parts.unsettled,
                 counts.n_delivered if counts else None,
+                marks.get(entry.name, ""),
             )
             for rows, entry in zip(by_metric, (c.entry for c in parts.view.columns), strict=True)
         ],
@@ -185,14 +189,14 @@ def _render_row(
 
 
 def _render_cell(
-    row: Standing | None, unit: str, unsettled: bool, n_delivered: int | None
+    row: Standing | None, unit: str, unsettled: bool, n_delivered: int | None, mark: str
 ) -> list[str]:
     """Return value, sort key, interval, items and a remark, as text."""
     if row is None or row.value is None:
-        return ["–", "", "", "", "not assessed or nothing to assess"]
+        return [f"–{mark}", "", "", "", "not assessed or nothing to assess"]
     star = "*" if row.n_open or unsettled else ""
     return [
-        wording.format_figure(row.value, unit) + star,
+        wording.format_figure(row.value, unit) + star + mark,
         str(row.value),
         wording.format_interval(row.low, row.high, unit) or "no interval",
         wording.format_basis(row.n_items, row.n_reports, n_delivered),

@@ -15,6 +15,8 @@ from tasks.protocols.registry import available_protocols
 from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
 
 LEAKAGE = "leakage_rate"
+EMPTY_LIST = "‡"
+"""The mark of a figure that rests on an empty list that the offline extractor doubts."""
 OTHER_FIGURES = {"value_present": "Present", "value_zero": "With 0"}
 """Columns with the figure without missing reports, and with 0 for them, by heading; one of the two
 is the figure itself."""
@@ -72,6 +74,17 @@ def describe_columns_left_out(rows: pl.DataFrame, titles: Mapping[str, str]) -> 
     pending = rows.filter(pl.col("metric").is_in(without))["provisional"].any()
     named = ", ".join(title for metric, title in titles.items() if metric in without)
     return f"No figures by this judge{' so far' if pending else ''}: {named}."
+
+
+def describe_empty_lists(
+    rows: pl.DataFrame, names: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Explain the mark of empty lists, with their number by agent; empty if there are none."""
+    counted = rows.filter(pl.col("n_empty_lists") > 0).group_by("agent")
+    found = counted.agg(pl.col("n_empty_lists").max()).sort("agent").iter_rows()
+    named = ", ".join(f"{names.get(agent, agent)} {n:,}" for agent, n in found)
+    said = "no claims, or no facts of the article, were extracted, but the offline extractor finds"
+    return named and f"{EMPTY_LIST}: {said} some (evergreen explain). Reports: {named}."
 
 
 def describe_completeness() -> str:

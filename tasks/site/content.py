@@ -65,6 +65,8 @@ class FigureCell:
     """Missing reports: the agent's own empty answers and final refusals."""
     unranked: str | None = None
     """Why its agent is listed apart, without a rank."""
+    n_empty_lists: int = 0
+    """Empty lists of claims or facts behind it that the offline extractor doubts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,9 @@ class ExplainedReport:
     others: tuple[ExplainedVerdict, ...]
     """The verdicts on other items, ordered by protocol, step and item."""
     scores: tuple[ReportScore, ...]
+    empty_lists: str | None = None
+    """Whether its claims, or its article's facts, are an empty list that the offline extractor
+    doubts; None if not."""
 
 
 def report_id(edition: str, agent: str, assignment: str) -> str:

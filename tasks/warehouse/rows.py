@@ -299,3 +299,6 @@ class Extraction(Row):
     """False if the (claim, URL) pairs cannot be extracted reliably: `ref_*` is then null."""
     pairs_reason: str | None = None
     """Why the pairs are unreliable."""
+    n_offline: int | None = None
+    """If a judge's first list was empty, how many the offline extractor finds; from two on the
+    judge was asked again. Null for empty lists of earlier versions."""

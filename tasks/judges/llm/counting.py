@@ -67,15 +67,13 @@ def collect_requests(
 
 
 def collect_extraction_requests(
-    judge_name: str, asked: ExtractClaims | ExtractFacts, price: ModelPrice | None
+    judge_name: str, asked: ExtractClaims | ExtractFacts, price: ModelPrice | None, *, again: bool
 ) -> list[CountedRequest]:
-    """Return the requests for extracting the statements of one text."""
+    """Return the requests for extracting the statements of one text. again: its list is empty."""
 
     async def ask(extractor: LlmJudge) -> None:
-        if isinstance(asked, ExtractClaims):
-            await extractor.extract_claims(asked)
-        else:
-            await extractor.extract_facts(asked)
+        for doubted in (False, True)[: 1 + again]:
+            await extractor.extract(asked, again=doubted)
 
     return collect_requests(judge_name, price, ask)
 

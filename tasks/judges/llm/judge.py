@@ -44,7 +44,7 @@ from tasks.judges.research import (
     ScorePair,
     VerifySupport,
 )
-from tasks.judges.text import collapse_whitespace
+from tasks.judges.text import collapse_whitespace, has_words
 
 DecisionFunction = Callable[..., Awaitable[Sequence[JudgeAnswer]]]
 
@@ -81,8 +81,16 @@ class LlmJudge(PromptedModel):
     async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
         return await DECISION_FUNCTIONS[type(request)](self, request)
 
+    async def extract(
+        self, request: ExtractFacts | ExtractClaims, *, again: bool = False
+    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
+        """Extract the statements of a text. again: ask about the empty list that it answered."""
+        if isinstance(request, ExtractClaims):
+            return await self.extract_claims(request, again=again)
+        return await self.extract_facts(request, again=again)
+
     async def extract_facts(
-        self, request: ExtractFacts
+        self, request: ExtractFacts, *, again: bool = False
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
         """Extract the statements of a reference article."""
         return await self.answer_step(
@@ -91,12 +99,13 @@ class LlmJudge(PromptedModel):
             lambda reply: tuple(
                 ExtractedStatement(text=text)
                 for fact in reply.facts
-                if (text := collapse_whitespace(fact.statement))
+                if has_words(text := collapse_whitespace(fact.statement))
             ),
+            doubted=ReplyFacts(facts=[]) if again else None,
         )
 
     async def extract_claims(
-        self, request: ExtractClaims
+        self, request: ExtractClaims, *, again: bool = False
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
         """Extract the statements of a report with the markers they cite."""
         return await self.answer_step(
@@ -105,8 +114,9 @@ class LlmJudge(PromptedModel):
             lambda reply: tuple(
                 ExtractedStatement(text=text, markers=tuple(claim.markers))
                 for claim in reply.claims
-                if (text := collapse_whitespace(claim.statement))
+                if has_words(text := collapse_whitespace(claim.statement))
             ),
+            doubted=ReplyClaims(claims=[]) if again else None,
         )
 
     async def extract_key_points(

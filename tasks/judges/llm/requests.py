@@ -25,6 +25,7 @@ from tasks.models.gateway import Outcome
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status, content_sha
 
+EMPTY = "it is empty, but the text seems to state something; if it does not, answer so again"
 ReplyT = TypeVar("ReplyT", bound=ReplyModel)
 ResultT = TypeVar("ResultT", bound=ReplyModel)
 AnsweredT = TypeVar("AnsweredT")
@@ -138,6 +139,7 @@ class PromptedModel:
         form: type[ReplyT],
         read: Callable[[ReplyT], ValueT],
         validate: Callable[[ReplyT], None] = lambda reply: None,
+        doubted: ReplyT | None = None,
         **changed: object,
     ) -> StepAnswer[ValueT]:
         """Answer a request as a whole.
@@ -145,6 +147,7 @@ class PromptedModel:
         Args:
             read: converts the reply.
             validate: raises InvalidReply for replies that fit the form but are wrong.
+            doubted: the empty reply that a request of its own asks about.
             changed: values of the template that are not the request's own.
         """
 
@@ -155,6 +158,8 @@ class PromptedModel:
 
         values = request.template_values() | changed
         asked = self._request(request.prompt, values, 1, render_schema(form))
+        if doubted:
+            asked = asked.with_correction(doubted.model_dump_json(), EMPTY)
         return make_step_answer(await self._send(asked, check), read)
 
     async def _send(self, request: ModelRequest, check: Callable[[str], ValueT]) -> Outcome[ValueT]:

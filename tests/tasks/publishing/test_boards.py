@@ -1,6 +1,7 @@
 """A site's boards: who is listed apart, in the whole edition and in its parts."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -61,3 +62,23 @@ def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figure
     assert [(row["agent"], row["rank"], row["reports"], row["cells"][0][0]) for row in rows] == [
         ("ranked", "1", "3 of 3", "20.0"), ("apart", "not ranked", "1 of 3", "90.0*"),
     ]  # fmt: skip
+
+
+def test_a_part_keeps_the_mark_of_a_doubtful_empty_list() -> None:
+    [marked, *others] = entries()
+    marked = replace(marked, cells=(replace(marked.cells[0], n_empty_lists=1),))
+    view = BoardView("board-0", "T", "j", "J", COLUMNS, (marked, *others), (), None, True)
+    scores = pl.DataFrame(
+        [("ranked", "x", 0.2), ("apart", "x", 0.9)], schema=["agent", "assignment", "value"],
+        orient="row",
+    ).with_columns(
+        metric=pl.lit(METRIC.name), numerator="value", n_items=1, n_open=0, state=pl.lit("done")
+    )  # fmt: skip
+    parts = BoardParts(
+        view=view, scores=scores, chosen=(("all", "", ["x"]),), category_of={}, article_of={},
+        unsettled=frozenset(), unranked=frozenset(), assignable=frozenset("x"),
+    )  # fmt: skip
+    rows = json.loads(render_parts(parts).split(", ", 1)[1].removesuffix(");\n"))["parts"]["all|"]
+    assert {row["agent"]: row["cells"][0][0] for row in rows["rows"]} == {
+        "ranked": "20.0‡", "apart": "90.0",
+    }  # fmt: skip

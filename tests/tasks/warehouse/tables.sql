@@ -98,7 +98,8 @@ CREATE TABLE extractions (
     n_items INTEGER NOT NULL,
     n_pairs INTEGER NOT NULL,
     pairs_reliable BOOLEAN NOT NULL,
-    pairs_reason VARCHAR
+    pairs_reason VARCHAR,
+    n_offline INTEGER
 );
 
 CREATE TABLE pages (
