@@ -14,10 +14,11 @@ def open_budget(warehouse: Warehouse, usd: float | None) -> Iterator[Budget]:
     A flow inside another flow uses the outer one's budget and ignores `usd`.
     """
     outer = warehouse.context.find(Budget)
-    with nullcontext(outer) if outer else warehouse.context.hold(Budget(usd)) as budget:
+    fresh = Budget(usd, closed=warehouse.lost)
+    with nullcontext(outer) if outer else warehouse.context.hold(fresh) as budget:
         yield budget
 
 
 def get_budget(warehouse: Warehouse) -> Budget:
     """Return the open budget, or one without a cap if none is open."""
-    return warehouse.context.find(Budget) or Budget()
+    return warehouse.context.find(Budget) or Budget(closed=warehouse.lost)

@@ -2,14 +2,18 @@
 
 import asyncio
 
-from tasks.models.errors import BudgetExhausted
+from tasks.models.errors import BudgetExhausted, StopStage
 
 
 class Budget:
-    """The budget of one run in USD; None sets no cap, spending is counted all the same."""
+    """The budget of one run in USD; None sets no cap, spending is counted all the same.
 
-    def __init__(self, usd: float | None = None) -> None:
+    closed: why nothing may be bought at all.
+    """
+
+    def __init__(self, usd: float | None = None, closed: str | None = None) -> None:
         self.usd = usd
+        self.closed = closed
         self.spent = 0.0
         self.maybe_spent = 0.0
         """Spending on calls whose answer was lost: they may have been billed, so they count."""
@@ -21,7 +25,10 @@ class Budget:
 
         Raises:
             BudgetExhausted: the amount does not fit although no other call is under way.
+            StopStage: nothing may be bought.
         """
+        if self.closed:
+            raise StopStage(self.closed)
         if self.usd is None:
             return
         async with self._settled:

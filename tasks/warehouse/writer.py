@@ -18,6 +18,7 @@ import duckdb
 from tasks.warehouse.columns import list_columns
 from tasks.warehouse.errors import LostWarehouse, UnwritableWarehouse, first_line
 from tasks.warehouse.rows import Row
+from tasks.warehouse.write_counter import WriteCounter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,15 +63,18 @@ class Writer:
     """Owns the writing connection; any thread may call `submit`.
 
     commit_lock: the context of every transaction, if other processes write too.
+    counter: commits the transactions of a file.
     """
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
         commit_lock: Callable[[], AbstractContextManager[None]] = nullcontext,
+        counter: WriteCounter | None = None,
     ) -> None:
         self._connection = connection
         self._commit_lock = commit_lock
+        self._counter = counter
         self._queue: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="warehouse-writer", daemon=True)
@@ -138,7 +142,10 @@ class Writer:
                         self._apply(change)
             for model, rows in appended.items():
                 self._insert(model, rows)
-            self._connection.execute("COMMIT")
+            if self._counter:
+                self._counter.commit(self._connection, len(units))
+            else:
+                self._connection.execute("COMMIT")
         except Exception:
             with suppress(duckdb.Error):  # the failed statement may have ended it already
                 self._connection.execute("ROLLBACK")

@@ -1,4 +1,4 @@
--- The tables of schema version 16, as they are made from the models of their rows: change this file
+-- The tables of schema version 17, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
