@@ -5,7 +5,7 @@ import os
 import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pytest
@@ -20,7 +20,7 @@ from tasks.warehouse.location import parse_location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tasks.warehouse.write_counter import count_path
+from tasks.warehouse.write_counter import WriteCount, WriteCounter, count_path
 from tasks.warehouse.writer import Change
 from tests.tasks.backed_up import restored
 from tests.tasks.warehouse.test_store import take_back_to_the_oldest_schema
@@ -210,6 +210,28 @@ def test_a_count_that_cannot_be_kept_fails_no_write(tmp_path: Path) -> None:
     assert lost(killed) is None
     log_of(killed).unlink()
     assert said(1) in str(lost(killed))
+
+
+def test_a_commit_that_fails_is_not_counted(killed: Path) -> None:
+    class FullDisk(NamedTuple):
+        connection: duckdb.DuckDBPyConnection
+
+        def execute(self, sql: str, parameters: object = None) -> Any:
+            if sql == "COMMIT":
+                raise duckdb.TransactionException("Failed to commit: No space left on device")
+            return self.connection.execute(sql, parameters)
+
+    with duckdb.connect(str(killed)) as connection:
+        counter, before = WriteCounter(killed, connection), count_path(killed).read_text()
+        connection.execute("BEGIN")
+        with pytest.raises(duckdb.TransactionException):
+            counter.commit(FullDisk(connection), 1)  # type: ignore[arg-type]
+        connection.execute("ROLLBACK")
+        assert count_path(killed).read_text() == before
+        connection.execute("BEGIN")
+        counter.commit(connection, 1)
+    assert lost(killed) is None
+    assert WriteCount.model_validate_json(count_path(killed).read_text()).writes == N_WRITES + 1
 
 
 def test_a_count_is_written_through_no_link(tmp_path: Path) -> None:
