@@ -96,12 +96,13 @@ def options(
         ),
     ] = False,
 ) -> None:
-    from flows.display.console import is_quiet_requested, mute_messages  # the help does not need it
-    from tasks.credentials import check_variables
+    from flows.display.console import is_quiet_requested, mute_messages, print_warnings
+    from tasks.credentials import check_variables  # the help needs neither
 
     check_variables()
     if quiet or is_quiet_requested():
         mute_messages()
+    print_warnings()
     if log_level:
         set_log_level(log_level)
     if warehouse:  # given before the command's name; the command reads it from the environment

@@ -4,9 +4,11 @@ What they print is text from outside: it is printed as it stands, without markup
 on the terminal or be invisible is shown by its code points.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -72,6 +74,12 @@ def print_result(text: str, style: str | None = None, *, wrap: bool = True) -> N
 def print_always(text: str, style: str | None = None) -> None:
     """Print text verbatim to stderr, even if messages are muted."""
     UNMUTED_STDERR.print(text, style=style, highlight=False)
+
+
+def print_warnings() -> None:
+    """Print what the warehouse warns of from now on, each text once, even if messages are muted."""
+    print_once = cache(lambda text: print_always(text, style="yellow"))
+    logging.getLogger("evergreen").filters = [lambda record: bool(print_once(record.getMessage()))]
 
 
 def print_message(text: str, style: str | None = None) -> None:

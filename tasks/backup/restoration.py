@@ -53,6 +53,7 @@ from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.sql import quote_literal, quote_name, table_names
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.tables import TABLES as MODELS
+from tasks.warehouse.write_counter import count_path
 
 INFO = "warehouse_info"
 RESTORING_SUFFIX = ".restoring"
@@ -130,6 +131,7 @@ def _restore_file(
             if where.path.exists():
                 copy_audit(where.path, connection)
             connection.execute("CHECKPOINT")
+        count_path(where.path).unlink(missing_ok=True)  # it counts what is now replaced
         aside = _move_aside(where.path)
         fresh.rename(where.path)
     return RestoredWarehouse(where, aside, copied)

@@ -20,17 +20,17 @@ def open_budget(warehouse: Warehouse, usd: float | None) -> Iterator[Budget]:
     if outer:
         yield outer
         return
-    with warehouse.context.hold(Budget(usd, _measure_room(warehouse))) as budget:
+    with warehouse.context.hold(_make_budget(warehouse, usd)) as budget:
         yield budget
 
 
 def get_budget(warehouse: Warehouse) -> Budget:
     """Return the open budget, or one without a cap if none is open."""
-    return warehouse.context.find(Budget) or Budget(room=_measure_room(warehouse))
+    return warehouse.context.find(Budget) or _make_budget(warehouse, None)
 
 
-def _measure_room(warehouse: Warehouse) -> DiskRoom:
-    """Return the room beside the warehouse, and in Prefect's folder: without its history no run
-    goes on."""
-    prefect_home = os.environ.get("PREFECT_HOME")
-    return DiskRoom([warehouse.location.root, *([Path(prefect_home)] if prefect_home else [])])
+def _make_budget(warehouse: Warehouse, usd: float | None) -> Budget:
+    """Make a budget that buys only what can be kept: beside the warehouse, and in Prefect's folder,
+    without whose history no run goes on."""
+    folders = [warehouse.location.root, os.environ.get("PREFECT_HOME") or warehouse.location.root]
+    return Budget(usd, room=DiskRoom(map(Path, folders)), closed=warehouse.lost)

@@ -76,6 +76,8 @@ def open_and_check(where: Location) -> Iterator[tuple[ReadOnlyWarehouse | None, 
             try:
                 source = stack.enter_context(open_for_reading(where))
                 found.append(_describe_opened(source, where))
+                if source.lost:
+                    found.append(GROUP.fail("writes", source.lost, RESTORE))
             except WarehouseError as error:
                 found.append(_describe_failure(error))
         yield source, found

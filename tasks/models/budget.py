@@ -6,7 +6,7 @@ So is the room on the disk: an answer that cannot be kept would be bought again.
 import asyncio
 
 from tasks.files.room import DiskRoom
-from tasks.models.errors import BudgetExhausted
+from tasks.models.errors import BudgetExhausted, StopStage
 from tasks.warehouse.errors import NoRoom
 
 REPORT_BYTES = 1 << 20
@@ -18,11 +18,15 @@ class Budget:
 
     Args:
         room: where answers are kept; None if they are not.
+        closed: why nothing may be bought at all.
     """
 
-    def __init__(self, usd: float | None = None, room: DiskRoom | None = None) -> None:
+    def __init__(
+        self, usd: float | None = None, room: DiskRoom | None = None, closed: str | None = None
+    ) -> None:
         self.usd = usd
         self._room = room
+        self._closed = closed
         self.spent = 0.0
         self.maybe_spent = 0.0
         """Spending on calls whose answer was lost: they may have been billed, so they count."""
@@ -38,7 +42,10 @@ class Budget:
             NoRoom: less space is free than is to stay free, or the answer does not fit although no
                 other call is under way.
             BudgetExhausted: the amount does not fit although no other call is under way.
+            StopStage: nothing may be bought.
         """
+        if self._closed:
+            raise StopStage(self._closed)
         while self._lacks_room(n_bytes) or self._lacks_money(amount):
             self._settled.clear()
             await self._settled.wait()

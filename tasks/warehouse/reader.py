@@ -21,6 +21,7 @@ from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLik
 from tasks.warehouse.query_check import check_query
 from tasks.warehouse.schema import check_file, connect, has_schema
 from tasks.warehouse.sql import restrict
+from tasks.warehouse.write_counter import WriteCounter
 
 BATCH_ROWS = 10_000
 """Rows that are fetched before their memory is counted."""
@@ -50,6 +51,8 @@ class ReadOnlyWarehouse:
     connection: duckdb.DuckDBPyConnection
     notice: str | None
     """A message to the user if this reads snapshots instead of the warehouse."""
+    lost: str | None = None
+    """What was said if committed writes are missing."""
 
     def frame(self, sql: str, parameters: Sequence[object] = ()) -> pl.DataFrame:
         """Return the result of a query as a Polars frame."""
@@ -131,7 +134,8 @@ def _open_as_it_is(
 def _check(connection: duckdb.DuckDBPyConnection, where: Location) -> ReadOnlyWarehouse:
     if not has_schema(connection, where):
         raise WarehouseError(f"{where} is empty. Import or collect an edition first.")
-    return ReadOnlyWarehouse(connection, None)
+    lost = WriteCounter(where.path, connection).lost if isinstance(where, DuckDBFile) else None
+    return ReadOnlyWarehouse(connection, None, lost)
 
 
 def run_query(

@@ -131,7 +131,7 @@ def ensure_schema(connection: duckdb.DuckDBPyConnection, where: LocationLike) ->
         connection.execute("BEGIN")
         connection.execute(prepare(load_schema()))
         connection.execute(
-            "INSERT INTO warehouse_info VALUES ($1, $2, $3)",
+            "INSERT INTO warehouse_info VALUES ($1, $2, $3, 0)",
             [str(uuid4()), SCHEMA_VERSION, utc_now().replace(tzinfo=None)],
         )
         connection.execute("COMMIT")
@@ -157,7 +157,8 @@ def has_schema(connection: duckdb.DuckDBPyConnection, path: LocationLike) -> boo
     if not found:
         return False
     own = _own_objects()
-    if found.get(INFO) != own[INFO]:  # anything else would be run when it is read
+    # Anything else would be run when it is read; an older one does not count its writes.
+    if found.get(INFO) not in (own[INFO], own[INFO] - {"writes BIGINT"}):
         names = sorted(name for _, name in found)
         raise ForeignWarehouse(
             f"{path} is a DuckDB database, but not an Evergreen warehouse (it holds "

@@ -20,6 +20,7 @@ from tasks.warehouse.locks import LocalLocks
 from tasks.warehouse.rows import Row
 from tasks.warehouse.schema import check_file, connect, ensure_schema
 from tasks.warehouse.sql import quote_literal
+from tasks.warehouse.write_counter import WriteCounter
 from tasks.warehouse.writer import Change, Writer, translate_error
 
 if TYPE_CHECKING:
@@ -80,8 +81,11 @@ class Warehouse:
         """Locks against other processes that work in the same warehouse."""
         self.context = RunContext()
         """What this process's runs hold open beside it."""
+        counter = WriteCounter(where.path, connection) if isinstance(where, DuckDBFile) else None
+        self.lost = counter.lost if counter else None
+        """What is said if committed writes are missing."""
         self._connection = connection
-        self._writer = Writer(self._new_cursor(), self.locks.commit_lock)
+        self._writer = Writer(self._new_cursor(), self.locks.commit_lock, counter)
         self._local = threading.local()
 
     def frame(self, sql: str, parameters: Sequence[object] = ()) -> pl.DataFrame:

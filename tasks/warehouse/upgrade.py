@@ -33,6 +33,7 @@ def upgrade_schema(connection: duckdb.DuckDBPyConnection, version: int, views: s
         for name, kind, _ in list_columns(model):
             if name not in there[model.table]:
                 connection.execute(f'ALTER TABLE {model.table} ADD COLUMN "{name}" {kind}')
+    connection.execute("ALTER TABLE warehouse_info ADD COLUMN IF NOT EXISTS writes BIGINT")
     for (view,) in connection.execute(
         "SELECT view_name FROM duckdb_views() "
         "WHERE NOT internal AND database_name = current_database()"

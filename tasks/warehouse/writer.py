@@ -19,6 +19,7 @@ from tasks.files.room import find_full_disk
 from tasks.warehouse.columns import list_columns
 from tasks.warehouse.errors import LostWarehouse, NoRoom, UnwritableWarehouse, first_line
 from tasks.warehouse.rows import Row
+from tasks.warehouse.write_counter import WriteCounter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,15 +66,18 @@ class Writer:
     """Owns the writing connection; any thread may call `submit`.
 
     commit_lock: the context of every transaction, if other processes write too.
+    counter: commits the transactions of a file.
     """
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
         commit_lock: Callable[[], AbstractContextManager[None]] = nullcontext,
+        counter: WriteCounter | None = None,
     ) -> None:
         self._connection = connection
         self._commit_lock = commit_lock
+        self._counter = counter
         self._queue: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         self._taken: list[_Unit] = []
         """What the thread has taken out of the queue and not settled yet."""
@@ -175,7 +179,10 @@ class Writer:
                         self._apply(change)
             for model, rows in appended.items():
                 self._insert(model, rows)
-            self._connection.execute("COMMIT")
+            if self._counter:
+                self._counter.commit(self._connection, len(units))
+            else:
+                self._connection.execute("COMMIT")
         except Exception:
             with suppress(duckdb.Error):  # the failed statement may have ended it already
                 self._connection.execute("ROLLBACK")
