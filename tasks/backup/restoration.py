@@ -37,7 +37,6 @@ from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.file_lock import lock_path, lock_warehouse
 from tasks.warehouse.lake import connect_lake, schema_lock
-from tasks.warehouse.lake_locks import LakeLocks
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.recording import copy_audit
 from tasks.warehouse.rows import utc_now
@@ -138,6 +137,8 @@ def _restore_file(
 def _restore_lake(
     backup: Backup, where: DuckLake, replace: bool, on_progress: OnProgress
 ) -> RestoredWarehouse:
+    from tasks.warehouse.lake_locks import LakeLocks  # libpq, which only lakes need
+
     with (
         _work_folder(where) as work,
         connect_lake(where, folders=[work]) as connection,
