@@ -1,0 +1,59 @@
+"""What a table of a backup must be: DuckDB would convert types, and take keys that come twice."""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tasks.warehouse.errors import first_line
+from tasks.warehouse.schema import SCHEMA_VERSION
+from tasks.warehouse.sql import quote_literal, quote_name
+from tasks.warehouse.tables import TABLES
+
+INFO = "warehouse_info"
+KEYS = {INFO: ("warehouse_id",), **{model.table: model.key for model in TABLES}}
+LONGEST_NAME = 80
+
+
+def find_problem(connection: Any, table: str, file: Path, rows: int, identity: str) -> str | None:
+    """Return why a table as Parquet cannot be restored; None if it can.
+
+    Args:
+        connection: an empty warehouse.
+        rows: the rows that the manifest lists.
+        identity: the warehouse's id.
+    """
+    source = f"read_parquet({quote_literal(str(file))})"
+    try:
+        if problem := _find_wrong_column(connection, table, source):
+            return problem
+        info = f"SELECT warehouse_id, schema_version FROM {source} LIMIT 2"
+        if table == INFO and connection.execute(info).fetchall() != [(identity, SCHEMA_VERSION)]:
+            return "is of another warehouse than manifest.json"
+        return _find_wrong_rows(connection, table, source, rows)
+    except duckdb.Error as error:
+        return f"cannot be read ({first_line(error).replace(str(file), file.name)})"
+
+
+def _find_wrong_column(connection: Any, table: str, source: str) -> str | None:
+    expected, found = (
+        {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE FROM {each}").fetchall()}
+        for each in (quote_name(table), source)
+    )
+    for name in (*expected, *found):
+        if (kind := found.get(name, "missing")) != (right := expected.get(name, "no column")):
+            return f"has a wrong column: {name[:LONGEST_NAME]} is {kind}; expected {right}"
+    return None
+
+
+def _find_wrong_rows(connection: Any, table: str, source: str, rows: int) -> str | None:
+    described = connection.execute(f"DESCRIBE {quote_name(table)}").fetchall()
+    needed = [quote_name(name) for name, _, null, *_ in described if null == "NO"]
+    key = ", ".join(KEYS[table])
+    counts = ", ".join(["count(*)", f"count(DISTINCT ({key}))", *(f"count({c})" for c in needed)])
+    n, n_keys, *filled = connection.execute(f"SELECT {counts} FROM {source}").fetchone()
+    if n != rows:
+        return f"has {n:,} rows; manifest.json lists {rows:,}"
+    if nulls := [name for name, count in zip(needed, filled, strict=True) if count != n]:
+        return f"has nulls in {', '.join(nulls)}; expected none"
+    return f"has {n:,} rows with {n_keys:,} keys ({key})" if n_keys != n else None
