@@ -238,8 +238,8 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
     on_progress: called with "verified" and the number of bytes.
 
     Raises:
-        BackupError: a file is missing, was changed or is not listed, or a table of this schema
-            version could not be restored; the message names it.
+        BackupError: a file is missing, was changed, is not listed or no table that a restore
+            would take; the message names it.
     """
     manifest, done = backup.manifest, 0
     parts: dict[str, StoredFile] = {
@@ -269,14 +269,10 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
 def _check_tables(backup: Backup) -> None:
     """Raise BackupError unless the tables are those of this schema and can be restored."""
     known, listed = set(KEYS), set(backup.manifest.tables)
-    if listed != known:
-        wrong = ", ".join(sorted(listed - known or known - listed)[:5])
-        raise make_error(
-            backup,
-            MANIFEST,
-            f"is wrong: `tables` {'lists' if listed - known else 'lacks'} {wrong}; expected the "
-            f"tables of schema version {SCHEMA_VERSION}",
-        )
+    if wrong := sorted(listed - known or known - listed):
+        found = f"`tables` {'lists' if listed - known else 'lacks'} {', '.join(wrong[:5])}"
+        expected = f"expected the tables of schema version {SCHEMA_VERSION}"
+        raise make_error(backup, MANIFEST, f"is wrong: {found}; {expected}")
     advice = "Free some space, or name another folder in TMPDIR."
     with (
         explain_errors(backup.place, "verified", advice),
@@ -286,17 +282,14 @@ def _check_tables(backup: Backup) -> None:
         connection.execute(load_schema())
         for table, stored in backup.manifest.tables.items():
             file = copy_table(backup, table, Path(work))
-            identity = backup.manifest.warehouse_id
-            if problem := find_problem(connection, table, file, stored.rows, identity):
+            if problem := find_problem(connection, file, stored.rows, backup.manifest.warehouse_id):
                 raise make_error(backup, f"{TABLES}/{file.name}", problem)
             file.unlink()
 
 
 def _refuse_surplus(backup: Backup, listed: set[str]) -> None:
     if surplus := sorted(backup.list_names() - listed):
-        raise make_error(
-            backup, surplus[0], f"is not listed in {MANIFEST}: it is not of this backup"
-        )
+        raise make_error(backup, surplus[0], f"is not listed in {MANIFEST}")
 
 
 def copy_table(backup: Backup, table: str, folder: Path) -> Path:
@@ -370,11 +363,11 @@ def _parse_manifest(text: bytes, path: Path) -> BackupManifest:
             )
         return BackupManifest.model_validate_json(text)
     except (ValueError, AttributeError, RecursionError) as error:
-        why = str(error)
-        if isinstance(error, ValidationError):
-            problem = error.errors()[0]
-            why = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-        raise BackupError(f"{path} is not a backup manifest ({first_line(why)}).") from None
+        wrong = error.errors()[:3] if isinstance(error, ValidationError) else []
+        why = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)
+        raise BackupError(
+            f"{path} is not a backup manifest ({first_line(why or error)})."
+        ) from None
 
 
 def _make_not_found_error(where: Path, why: str) -> BackupError:

@@ -12,18 +12,14 @@ from tasks.warehouse.tables import TABLES
 
 INFO = "warehouse_info"
 KEYS = {INFO: ("warehouse_id",), **{model.table: model.key for model in TABLES}}
-LONGEST_NAME = 80
 
 
-def find_problem(connection: Any, table: str, file: Path, rows: int, identity: str) -> str | None:
-    """Return why a table as Parquet cannot be restored; None if it can.
+def find_problem(connection: Any, file: Path, rows: int, identity: str) -> str | None:
+    """Return why a table, `NAME.parquet`, cannot be restored; None if it can.
 
-    Args:
-        connection: an empty warehouse.
-        rows: the rows that the manifest lists.
-        identity: the warehouse's id.
+    rows, identity: what the manifest says. connection: to an empty warehouse.
     """
-    source = f"read_parquet({quote_literal(str(file))})"
+    table, source = file.stem, f"read_parquet({quote_literal(str(file))})"
     try:
         if problem := _find_wrong_column(connection, table, source):
             return problem
@@ -42,18 +38,19 @@ def _find_wrong_column(connection: Any, table: str, source: str) -> str | None:
     )
     for name in (*expected, *found):
         if (kind := found.get(name, "missing")) != (right := expected.get(name, "no column")):
-            return f"has a wrong column: {name[:LONGEST_NAME]} is {kind}; expected {right}"
+            return f"does not fit: {first_line(name)} is {first_line(kind)}; expected {right}"
     return None
 
 
 def _find_wrong_rows(connection: Any, table: str, source: str, rows: int) -> str | None:
-    described = connection.execute(f"DESCRIBE {quote_name(table)}").fetchall()
-    needed = [quote_name(name) for name, _, null, *_ in described if null == "NO"]
+    columns = connection.execute(f"DESCRIBE {quote_name(table)}").fetchall()
     key = ", ".join(KEYS[table])
-    counts = ", ".join(["count(*)", f"count(DISTINCT ({key}))", *(f"count({c})" for c in needed)])
-    n, n_keys, *filled = connection.execute(f"SELECT {counts} FROM {source}").fetchone()
+    filled = ", ".join(f"count({quote_name(name)})" for name, *_ in columns)  # reads all of it
+    sql = f"SELECT count(*), count(DISTINCT ({key})), {filled} FROM {source}"
+    n, n_keys, *counts = connection.execute(sql).fetchone()
     if n != rows:
         return f"has {n:,} rows; manifest.json lists {rows:,}"
-    if nulls := [name for name, count in zip(needed, filled, strict=True) if count != n]:
-        return f"has nulls in {', '.join(nulls)}; expected none"
+    for (name, _, null, *_), count in zip(columns, counts, strict=True):
+        if null == "NO" and count != n:
+            return f"has nulls in {name}; expected none"
     return f"has {n:,} rows with {n_keys:,} keys ({key})" if n_keys != n else None
