@@ -30,16 +30,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, BinaryIO, Literal, get_args
 
-import duckdb
 from pydantic import AwareDatetime, Field, ValidationError
 
-from tasks.backup.tables import KEYS, find_problem
 from tasks.base import Frozen
 from tasks.files.opening import SpecialFile, open_file
 from tasks.signing.signatures import SUFFIX, UNSIGNED
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.contents import SHA
 from tasks.warehouse.errors import WarehouseError, first_line
+from tasks.warehouse.foreign_tables import KEYS, DatabaseError, find_problem
 from tasks.warehouse.schema import SCHEMA_VERSION, connect, load_schema
 
 FORMAT = 1
@@ -349,7 +348,7 @@ def explain_errors(where: object, what: str, advice: str) -> Iterator[None]:
     """
     try:
         yield
-    except (OSError, duckdb.Error) as error:
+    except (OSError, DatabaseError) as error:
         why = getattr(error, "strerror", None) or first_line(error)
         raise BackupError(f"{where}: the backup could not be {what} ({why}). {advice}") from error
 

@@ -30,11 +30,11 @@ from tasks.backup.manifest import (
     verify,
 )
 from tasks.backup.signature import check_signature
-from tasks.backup.tables import INFO
 from tasks.signing.signatures import PublicKey
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.file_lock import lock_path, lock_warehouse
+from tasks.warehouse.foreign_tables import INFO
 from tasks.warehouse.lake import connect_lake, schema_lock
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.recording import copy_audit

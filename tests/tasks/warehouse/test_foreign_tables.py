@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tasks.backup.tables import find_problem
+from tasks.warehouse.foreign_tables import find_problem
 from tasks.warehouse.schema import SCHEMA_VERSION, connect, load_schema
 
 pytestmark = pytest.mark.file_only

@@ -1,4 +1,4 @@
-"""What a table of a backup must be: DuckDB would convert types, and take keys that come twice."""
+"""What a backup's table must be: DuckDB would convert types, and take keys that come twice."""
 
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.sql import quote_literal, quote_name
 from tasks.warehouse.tables import TABLES
 
+DatabaseError = duckdb.Error
 INFO = "warehouse_info"
 KEYS = {INFO: ("warehouse_id",), **{model.table: model.key for model in TABLES}}
 
@@ -27,7 +28,7 @@ def find_problem(connection: Any, file: Path, rows: int, identity: str) -> str |
         if table == INFO and connection.execute(info).fetchall() != [(identity, SCHEMA_VERSION)]:
             return "is of another warehouse than manifest.json"
         return _find_wrong_rows(connection, table, source, rows)
-    except duckdb.Error as error:
+    except DatabaseError as error:
         return f"cannot be read ({first_line(error).replace(str(file), file.name)})"
 
 
