@@ -5,6 +5,7 @@ from typing import Any
 
 import duckdb
 
+from tasks.base import format_count
 from tasks.warehouse.errors import first_line
 from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.sql import quote_literal, quote_name
@@ -50,8 +51,9 @@ def _find_wrong_rows(connection: Any, table: str, source: str, rows: int) -> str
     sql = f"SELECT count(*), count(DISTINCT ({key})), {filled} FROM {source}"
     n, n_keys, *counts = connection.execute(sql).fetchone()
     if n != rows:
-        return f"has {n:,} rows; manifest.json lists {rows:,}"
+        return f"has {format_count(n, 'row')}; manifest.json lists {rows:,}"
     for (name, _, null, *_), count in zip(columns, counts, strict=True):
         if null == "NO" and count != n:
             return f"has nulls in {name}; expected none"
-    return f"has {n:,} rows with {n_keys:,} keys ({key})" if n_keys != n else None
+    twice = f"has {format_count(n, 'row')} with {format_count(n_keys, 'key')} ({key})"
+    return twice if n_keys != n else None

@@ -252,11 +252,11 @@ def change(dated: Path, name: str, sql: str, **said: object) -> None:
 @pytest.mark.parametrize(
     ("sql", "said", "match"),
     [
-        ("INSERT INTO t FROM t", {}, r"has 2 rows with 1 keys \(edition\)"),
+        ("INSERT INTO t FROM t", {}, r"has 2 rows with 1 key \(edition\)"),
         ("UPDATE t SET source = NULL", {}, "has nulls in source"),
         ("ALTER TABLE t ALTER title TYPE INTEGER", {}, "title is INTEGER; expected VARCHAR"),
         ("ALTER TABLE t ADD extra INTEGER", {}, "extra is INTEGER; expected no column"),
-        ("SELECT 1", {"rows": 10**12}, r"has 1 rows; manifest\.json lists 1,000,000,000,000"),
+        ("SELECT 1", {"rows": 10**12}, r"has 1 row; manifest\.json lists 1,000,000,000,000"),
     ],
 )
 def test_a_table_that_no_warehouse_could_hold_changes_nothing(
