@@ -19,15 +19,18 @@ either kind of warehouse can be restored from them, and any tool can read them.
 
 import gzip
 import json
+import shutil
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, BinaryIO, Literal, get_args
 
-from pydantic import AwareDatetime, Field, NonNegativeInt
+from pydantic import AwareDatetime, Field, ValidationError
 
 from tasks.base import Frozen
 from tasks.files.opening import SpecialFile, open_file
@@ -35,7 +38,8 @@ from tasks.signing.signatures import SUFFIX, UNSIGNED
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.contents import SHA
 from tasks.warehouse.errors import WarehouseError, first_line
-from tasks.warehouse.writer import translate_error
+from tasks.warehouse.foreign_tables import KEYS, DatabaseError, find_problem
+from tasks.warehouse.schema import SCHEMA_VERSION, connect, load_schema
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -43,6 +47,8 @@ SIGNATURE = f"{MANIFEST}{SUFFIX}"
 TABLES = "tables"
 Store = Literal["pages", "files"]
 STORES: tuple[Store, ...] = get_args(Store)
+RESTORING_SUFFIX = ".restoring"
+CHANGED = "was changed after the backup was made"
 STAMP = "%Y%m%dT%H%M%S.%fZ"
 LARGEST_MANIFEST = 10_000_000
 OnProgress = Callable[[str, int, int], None]
@@ -53,6 +59,7 @@ class BackupError(WarehouseError):
     """A backup is missing, damaged or cannot be used; the message names the file."""
 
 
+Count = Annotated[int, Field(strict=True, ge=0, lt=2**63)]
 TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 """The name of a table, safe in SQL and paths."""
 
@@ -61,18 +68,18 @@ class StoredFile(Frozen):
     """A file of a backup."""
 
     sha256: str
-    bytes: NonNegativeInt
+    bytes: Count
 
 
 class StoredTable(StoredFile):
-    rows: NonNegativeInt
+    rows: Count
 
 
 class StoredBytes(StoredFile):
     """The list of this backup's pages or files, with their number and size."""
 
-    count: NonNegativeInt
-    total_bytes: NonNegativeInt
+    count: Count
+    total_bytes: Count
     """Bytes on disk of all that the list names."""
 
 
@@ -83,7 +90,7 @@ class BackupManifest(Frozen):
     warehouse_id: str
     warehouse: str
     """The warehouse's location as given by the user, without password."""
-    schema_version: NonNegativeInt
+    schema_version: Count
     created_at: AwareDatetime
     tables: dict[TableName, StoredTable]
     stores: Annotated[dict[Store, StoredBytes], Field(min_length=len(STORES))]
@@ -91,7 +98,7 @@ class BackupManifest(Frozen):
     """Pages and files that the tables name but that were missing in the warehouse."""
     exported: tuple[str, ...] = ()
     """Editions that had a Parquet export; restoring exports them again."""
-    keys: NonNegativeInt = 0
+    keys: Count = 0
     """The number of texts of others that hold what looks like a key, and stay as they are."""
     signature: str = UNSIGNED
     """The id of the key that signs this manifest, or `none`."""
@@ -213,10 +220,9 @@ def read_shas(backup: Backup, store: Store) -> list[str]:
     """
     with backup.read(f"{store}.txt") as file:
         listed = file.read().decode("ascii", "replace").split()
-    if not all(map(SHA.fullmatch, listed)):
-        raise BackupError(
-            f"{backup.path_of(f'{store}.txt')} is not a list of sha-256; use another backup."
-        )
+    count = backup.manifest.stores[store].count
+    if len(set(listed)) != count or not all(map(SHA.fullmatch, listed)):
+        raise make_error(backup, f"{store}.txt", f"is not a list of sha-256 ({count:,} of them)")
     return listed
 
 
@@ -231,7 +237,8 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
     on_progress: called with "verified" and the number of bytes.
 
     Raises:
-        BackupError: a file is missing, was changed or is not listed; the message names it.
+        BackupError: a file is missing, was changed, is not listed or no table that a restore
+            would take; the message names it.
     """
     manifest, done = backup.manifest, 0
     parts: dict[str, StoredFile] = {
@@ -242,26 +249,71 @@ def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: N
         with backup.read(name) as file:
             found = digest_file(file)
         if found.sha256 != part.sha256:
-            raise make_changed_error(backup, name)
+            raise make_error(backup, name, CHANGED)
         done += found.bytes
         on_progress("verified", done, manifest.bytes)
     stored = {s: {format_stored_name(s, sha): sha for sha in read_shas(backup, s)} for s in STORES}
     _refuse_surplus(backup, {MANIFEST, SIGNATURE, *parts}.union(*stored.values()))
+    if manifest.schema_version == SCHEMA_VERSION:
+        _check_tables(backup)
     for store in STORES:
         for name, sha in stored[store].items():
             with backup.read(name) as file:
                 if digest_stored(store, file) != sha:
-                    raise make_changed_error(backup, name)
+                    raise make_error(backup, name, CHANGED)
                 done += file.tell()
             on_progress("verified", done, manifest.bytes)
 
 
+def _check_tables(backup: Backup) -> None:
+    """Raise BackupError unless the tables are those of this schema and can be restored."""
+    known, listed = set(KEYS), set(backup.manifest.tables)
+    if wrong := sorted(listed - known or known - listed):
+        found = f"`tables` {'lists' if listed - known else 'lacks'} {', '.join(wrong[:5])}"
+        expected = f"expected the tables of schema version {SCHEMA_VERSION}"
+        raise make_error(backup, MANIFEST, f"is wrong: {found}; {expected}")
+    advice = "Free some space, or name another folder in TMPDIR."
+    with (
+        explain_errors(backup.place, "verified", advice),
+        TemporaryDirectory(prefix="evergreen-") as work,
+        connect(Path(work, "empty.duckdb"), folders=[Path(work)]) as connection,
+    ):
+        connection.execute(load_schema())
+        for table, stored in backup.manifest.tables.items():
+            file = copy_table(backup, table, Path(work))
+            if problem := find_problem(connection, file, stored.rows, backup.manifest.warehouse_id):
+                raise make_error(backup, f"{TABLES}/{file.name}", problem)
+            file.unlink()
+
+
 def _refuse_surplus(backup: Backup, listed: set[str]) -> None:
     if surplus := sorted(backup.list_names() - listed):
-        raise BackupError(
-            f"{backup.path_of(surplus[0])} is not listed in {MANIFEST}, so it is not of this "
-            "backup. Remove it, or use another backup; the warehouse is unchanged."
-        )
+        raise make_error(backup, surplus[0], f"is not listed in {MANIFEST}")
+
+
+def copy_table(backup: Backup, table: str, folder: Path) -> Path:
+    """Copy a table out of the backup, since DuckDB cannot read a tar file; return the copy."""
+    name, stored = f"{TABLES}/{table}.parquet", backup.manifest.tables[table]
+    copy_out(backup, name, folder / f"{table}.parquet", partial(_has_digest, stored))
+    return folder / f"{table}.parquet"
+
+
+def copy_out(backup: Backup, name: str, target: Path, is_right: Callable[[Path], bool]) -> None:
+    """Copy a file out of the backup; raise BackupError if it has changed since it was verified."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(f".{target.name}{RESTORING_SUFFIX}")
+    fresh.unlink(missing_ok=True)  # a link there would be written through
+    with backup.read(name) as source, fresh.open("xb") as file:
+        shutil.copyfileobj(source, file)
+    if not is_right(fresh):
+        fresh.unlink()
+        raise make_error(backup, name, CHANGED)
+    fresh.replace(target)
+
+
+def _has_digest(stored: StoredFile, path: Path) -> bool:
+    with path.open("rb") as file:
+        return digest_file(file).sha256 == stored.sha256
 
 
 def digest_file(file: BinaryIO) -> StoredFile:
@@ -296,12 +348,9 @@ def explain_errors(where: object, what: str, advice: str) -> Iterator[None]:
     """
     try:
         yield
-    except OSError as error:
-        raise BackupError(
-            f"{where}: the backup could not be {what} ({error.strerror or error}). {advice}"
-        ) from error
-    except Exception as error:
-        raise translate_error(error) from error
+    except (OSError, DatabaseError) as error:
+        why = getattr(error, "strerror", None) or first_line(error)
+        raise BackupError(f"{where}: the backup could not be {what} ({why}). {advice}") from error
 
 
 def _parse_manifest(text: bytes, path: Path) -> BackupManifest:
@@ -313,7 +362,11 @@ def _parse_manifest(text: bytes, path: Path) -> BackupManifest:
             )
         return BackupManifest.model_validate_json(text)
     except (ValueError, AttributeError, RecursionError) as error:
-        raise BackupError(f"{path} is not a backup manifest ({first_line(error)}).") from None
+        wrong = error.errors()[:3] if isinstance(error, ValidationError) else []
+        why = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)
+        raise BackupError(
+            f"{path} is not a backup manifest ({first_line(why or error)})."
+        ) from None
 
 
 def _make_not_found_error(where: Path, why: str) -> BackupError:
@@ -323,8 +376,8 @@ def _make_not_found_error(where: Path, why: str) -> BackupError:
     )
 
 
-def make_changed_error(backup: Backup, name: str) -> BackupError:
+def make_error(backup: Backup, name: str, problem: str) -> BackupError:
+    """Return the error of a file of a backup."""
     return BackupError(
-        f"{backup.path_of(name)} was changed after the backup was made. Use another backup; the "
-        "warehouse is unchanged."
+        f"{backup.path_of(name)} {problem}. Use another backup; the warehouse is unchanged."
     )

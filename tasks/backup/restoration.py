@@ -13,21 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from tasks.backup.manifest import (
-    MANIFEST,
+    RESTORING_SUFFIX,
     STAMP,
     STORES,
-    TABLES,
     Backup,
     BackupError,
     BackupManifest,
     OnProgress,
     Store,
-    StoredFile,
-    digest_file,
+    copy_out,
+    copy_table,
     explain_errors,
     format_stored_name,
     is_intact,
-    make_changed_error,
     read_shas,
     verify,
 )
@@ -36,8 +34,8 @@ from tasks.signing.signatures import PublicKey
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.file_lock import lock_path, lock_warehouse
+from tasks.warehouse.foreign_tables import INFO
 from tasks.warehouse.lake import connect_lake, schema_lock
-from tasks.warehouse.lake_locks import LakeLocks
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.recording import copy_audit
 from tasks.warehouse.rows import utc_now
@@ -52,11 +50,7 @@ from tasks.warehouse.schema import (
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.sql import quote_literal, quote_name, table_names
 from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.tables import TABLES as MODELS
 from tasks.warehouse.write_counter import count_path
-
-INFO = "warehouse_info"
-RESTORING_SUFFIX = ".restoring"
 
 
 @dataclass(frozen=True)
@@ -96,9 +90,8 @@ def restore_backup(
     if public_key:
         check_signature(backup, public_key)
     _check_version(backup)
-    _check_tables(backup)
     verify(backup, on_progress)
-    advice = "Free some space or fix the permissions, then restore again."
+    advice = "Free some space, fix the permissions or use another backup, then restore again."
     with explain_errors(where, "restored", advice):
         if isinstance(where, DuckLake):
             restored = _restore_lake(backup, where, replace, on_progress)
@@ -127,7 +120,6 @@ def _restore_file(
         with connect(fresh, folders=[work]) as connection:
             connection.execute(load_schema())
             _insert_rows(connection, backup, work, on_progress)
-            _check_info(connection, backup)
             if where.path.exists():
                 copy_audit(where.path, connection)
             connection.execute("CHECKPOINT")
@@ -140,6 +132,8 @@ def _restore_file(
 def _restore_lake(
     backup: Backup, where: DuckLake, replace: bool, on_progress: OnProgress
 ) -> RestoredWarehouse:
+    from tasks.warehouse.lake_locks import LakeLocks  # libpq, which only lakes need
+
     with (
         _work_folder(where) as work,
         connect_lake(where, folders=[work]) as connection,
@@ -156,7 +150,6 @@ def _restore_lake(
                 if name != AuditEntry.table:
                     connection.execute(f"DELETE FROM {quote_name(name)}")
             _insert_rows(connection, backup, work, on_progress)
-            _check_info(connection, backup)
             connection.execute("COMMIT")
     return RestoredWarehouse(where, None, copied)
 
@@ -168,29 +161,6 @@ def _check_version(backup: Backup) -> None:
             f"{backup.place} has schema version {version}; this Evergreen knows only "
             f"{SCHEMA_VERSION}. Restore it with the Evergreen that made it, or one of the "
             "same schema."
-        )
-
-
-def _check_tables(backup: Backup) -> None:
-    """Raise BackupError unless the manifest lists exactly the tables of this schema."""
-    known = {INFO, *(model.table for model in MODELS)}
-    listed = set(backup.manifest.tables)
-    if listed != known:
-        wrong = sorted(listed - known) or sorted(known - listed)
-        raise BackupError(
-            f"{backup.path_of(MANIFEST)}: `tables` {'lists' if listed - known else 'lacks'} "
-            f"{', '.join(wrong[:5])}; expected the tables of schema version {SCHEMA_VERSION}. Use "
-            "another backup; the warehouse is unchanged."
-        )
-
-
-def _check_info(connection: Any, backup: Backup) -> None:
-    """Raise BackupError unless the restored rows say the same of the warehouse as the manifest."""
-    rows = connection.execute(f"SELECT warehouse_id, schema_version FROM {INFO}").fetchall()
-    if rows != [(backup.manifest.warehouse_id, SCHEMA_VERSION)]:
-        raise BackupError(
-            f"{backup.path_of(f'{TABLES}/{INFO}.parquet')} is of another warehouse than "
-            f"{MANIFEST}. Use another backup; the warehouse is unchanged."
         )
 
 
@@ -231,43 +201,23 @@ def _copy_bytes(backup: Backup, where: Location, on_progress: OnProgress) -> dic
             name = format_stored_name(store, sha)
             target = where.subfolder(store) / name.removeprefix(f"{store}/")
             if not is_intact(store, sha, target):
-                _copy(backup, name, target, partial(is_intact, store, sha))
+                copy_out(backup, name, target, partial(is_intact, store, sha))
                 copied[store] += 1
     return copied
 
 
-def _copy(backup: Backup, name: str, target: Path, is_right: Callable[[Path], bool]) -> None:
-    """Copy a file out of the backup; raise BackupError if it has changed since it was verified."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(f".{target.name}{RESTORING_SUFFIX}")
-    fresh.unlink(missing_ok=True)  # a link there would be written through
-    with backup.read(name) as source, fresh.open("xb") as file:
-        shutil.copyfileobj(source, file)
-    if not is_right(fresh):
-        fresh.unlink()
-        raise make_changed_error(backup, name)
-    fresh.replace(target)
-
-
 def _insert_rows(connection: Any, backup: Backup, work: Path, on_progress: OnProgress) -> None:
-    """Insert the rows of every table. DuckDB cannot read a tar file, so one table at a time is
-    copied out of the backup."""
+    """Insert the rows of every table."""
     tables = backup.manifest.tables
     for n, name in enumerate(sorted(tables)):
         on_progress("tables", n, len(tables))
-        file = work / f"{name}.parquet"
-        _copy(backup, f"{TABLES}/{name}.parquet", file, partial(_has_digest, tables[name]))
+        file = copy_table(backup, name, work)
         rows = f"SELECT * FROM read_parquet({quote_literal(str(file))})"
         table = quote_name(name)
         if name == AuditEntry.table:  # a lake keeps what was done since the backup
             rows += f" WHERE audit_id NOT IN (SELECT audit_id FROM {table})"
         connection.execute(f"INSERT INTO {table} BY NAME {rows}")
         file.unlink()
-
-
-def _has_digest(stored: StoredFile, path: Path) -> bool:
-    with path.open("rb") as file:
-        return digest_file(file).sha256 == stored.sha256
 
 
 def _move_aside(path: Path) -> Path | None:

@@ -17,6 +17,15 @@ ROOT = Path(__file__).resolve().parents[2]
 FOREIGN = ("evergreen", "flows", "tasks")
 FOREIGN_MODULE = "raise SystemExit('a module of somebody else')\n"
 LIBRARY = "import evergreen; print(evergreen.__file__)"
+COMMANDS = """
+import typer
+from flows.cli.main import app
+def names(command, above=""):
+    for name, entry in getattr(command, "commands", {}).items():
+        yield above + name
+        yield from names(entry.command, above + name + " ")
+print(*names(typer.main.get_command(app)), sep="\\n")
+"""
 AGENT = "lexical_baseline"
 ASSIGNMENTS = ("Eddystone_Lighthouse", "Surtsey")
 """The archive has pages about them."""
@@ -96,6 +105,9 @@ def use(trial: WheelTrial) -> None:
     expect(AGENT, trial.run("evergreen", "agents"))
     expect("sample_scholar", trial.run("evergreen", "demo"))
     trial.run("evergreen", "doctor", "--offline")
+    for name in trial.run("python", "-P", "-c", COMMANDS).splitlines():
+        expect("Usage", trial.run("evergreen", *name.split(), "--help"))
+    back_up(trial)
     trial.run("evergreen", "assign", "--edition", "sample")
     # A program of ours, isolated: it must find its packages beside the sample, which it cannot read
     trial.run("evergreen", "ask", "--agent", AGENT, "--edition", "sample",
@@ -105,6 +117,15 @@ def use(trial: WheelTrial) -> None:
     trial.run("evergreen", "init", "mine")
     trial.run("evergreen", "doctor", "--offline", cwd=trial.project / "mine")
     expect("site-packages", trial.run("python", "-P", "-c", LIBRARY))
+
+
+def back_up(trial: WheelTrial) -> None:
+    """Back the sample's warehouse up, verify and restore it: as a folder and as a file."""
+    for to in ("backups", "backup.tar"):
+        expect(to, trial.run("evergreen", "backup", "--to", to))
+        expect("is whole", trial.run("evergreen", "backup", "verify", to))
+        expect("is restored", trial.run("evergreen", "backup", "restore", to, "--replace"))
+    expect("sample_scholar", trial.run("evergreen", "leaderboard"))
 
 
 def expect(part: str, said: str) -> None:

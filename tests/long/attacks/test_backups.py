@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from tasks.backup import restoration
 from tasks.backup.creation import create_backup
 from tasks.backup.manifest import BackupError, open_backup
 from tasks.backup.restoration import restore_backup
@@ -22,7 +23,7 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.snapshot import export_edition, exports_folder
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.backed_up import FILE, keep_file, keep_page, restored
+from tests.tasks.backed_up import FILE, checked, contents, keep_file, keep_page, restored
 
 pytestmark = pytest.mark.file_only
 
@@ -236,6 +237,79 @@ def test_a_warehouse_is_restored_as_what_the_manifest_says(dated: Path, change: 
     table = put(dated, "tables/warehouse_info.parquet", file.read_bytes())
     edit(dated, lambda manifest: manifest["tables"].update(warehouse_info=table))
     refused(dated, r"is of another warehouse than manifest\.json")
+
+
+def change(dated: Path, name: str, sql: str, **said: object) -> None:
+    """Change a table, t, and what the manifest says of it: the truth, or what is given."""
+    file = dated / "tables" / f"{name}.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t AS FROM '{file}'; {sql}; COPY t TO '{file}'")
+        [(rows,)] = connection.execute("SELECT count(*) FROM t").fetchall()
+    table = put(dated, f"tables/{name}.parquet", file.read_bytes()) | {"rows": rows} | said
+    edit(dated, lambda manifest: manifest["tables"].update({name: table}))
+
+
+@pytest.mark.parametrize(
+    ("sql", "said", "match"),
+    [
+        ("INSERT INTO t FROM t", {}, r"has 2 rows with 1 key \(edition\)"),
+        ("UPDATE t SET source = NULL", {}, "has nulls in source"),
+        ("ALTER TABLE t ALTER title TYPE INTEGER", {}, "title is INTEGER; expected VARCHAR"),
+        ("ALTER TABLE t ADD extra INTEGER", {}, "extra is INTEGER; expected no column"),
+        ("SELECT 1", {"rows": 10**12}, r"has 1 row; manifest\.json lists 1,000,000,000,000"),
+    ],
+)
+def test_a_table_that_no_warehouse_could_hold_changes_nothing(
+    original: Path, dated: Path, tmp_path: Path, sql: str, said: dict[str, int], match: str
+) -> None:
+    """A restore refuses wrong types, columns, nulls, keys and counts before it touches anything,
+    as a verification does."""
+    (tmp_path / "there").mkdir()
+    there = Path(shutil.copy(original / "w.duckdb", tmp_path / "there"))
+    before = there.read_bytes(), sorted(there.parent.rglob("*"))
+    change(dated, "editions", sql, **said)
+    with pytest.raises(BackupError, match=rf"tables/editions\.parquet .*{match}") as verified:
+        checked(dated)
+    with pytest.raises(BackupError) as when_restored:
+        restored(dated, there, replace=True)
+    assert str(when_restored.value) == str(verified.value)
+    assert (there.read_bytes(), sorted(there.parent.rglob("*"))) == before
+
+
+def test_a_table_with_the_rows_that_the_manifest_lists_is_restored(
+    original: Path, dated: Path, tmp_path: Path
+) -> None:
+    """What the tests above change is what is refused."""
+    change(dated, "editions", "SELECT 1")
+    restored(dated, tmp_path / "w.duckdb")
+    assert contents(tmp_path / "w.duckdb") == contents(original / "w.duckdb")
+
+
+@pytest.mark.parametrize("number", [-1, 1.5, 2**63, 10**400, "1", None, [], float("nan")])
+def test_a_count_that_is_none_is_named(dated: Path, number: object) -> None:
+    """A manifest's counts are numbers that a warehouse could have."""
+    edit(dated, lambda manifest: manifest["tables"]["facts"].update(bytes=number))
+    refused(dated, r"is not a backup manifest \((tables\.facts\.bytes: |.*[Nn]umber)")
+
+
+@pytest.mark.parametrize(("store", "count"), [("pages", 0), ("files", 2)])
+def test_a_list_has_as_many_names_as_the_manifest_says(dated: Path, store: str, count: int) -> None:
+    """A restore restores as many pages and files as the manifest says."""
+    edit(dated, lambda manifest: manifest["stores"][store].update(count=count))
+    refused(dated, rf"{store}\.txt is not a list of sha-256 \({count} of them\)")
+
+
+def test_what_duckdb_raises_is_a_sentence(
+    original: Path, dated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restore that fails in DuckDB nevertheless says what is wrong, and changes nothing."""
+    there = Path(shutil.copy(original / "w.duckdb", tmp_path))
+    before = there.read_bytes()
+    change(dated, "editions", "UPDATE t SET source = NULL")
+    monkeypatch.setattr(restoration, "verify", lambda *_: None)
+    with pytest.raises(BackupError, match=r"could not be restored \(Constraint Error: NOT NULL"):
+        restored(dated, there, replace=True)
+    assert there.read_bytes() == before
 
 
 @pytest.mark.parametrize("edition", ["..", ".", "", "../../x", "/etc"])

@@ -1,5 +1,6 @@
 """From a file into a lake and back, and out of a lake that others write to: nothing changes."""
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -7,11 +8,14 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
+import duckdb
 import psycopg
 import pytest
 
+from tasks.backup import restoration
 from tasks.backup.creation import create_backup
 from tasks.backup.manifest import BackupError, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
@@ -155,6 +159,34 @@ def test_a_restore_into_a_lake_that_is_killed_changes_none_of_its_tables(
     assert {name: after[name] for name in tables} == {name: before[name] for name in tables}
     restored(tmp_path / "b.tar", lake, replace=True)
     assert contents(lake) == contents(file)
+
+
+def test_a_backup_that_a_lake_refuses_changes_nothing_of_it(
+    lake: DuckLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "warehouse.duckdb"
+    filled(file)
+    dated = create_backup(file, tmp_path / "backups").place
+    facts, manifest = dated / "tables" / "facts.parquet", dated / "manifest.json"
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t AS FROM '{facts}'; UPDATE t SET text = NULL")
+        connection.execute(f"COPY t TO '{facts}'")
+    said = json.loads(manifest.read_text())
+    said["tables"]["facts"]["sha256"] = sha256(facts.read_bytes()).hexdigest()
+    manifest.write_text(json.dumps(said))
+    with pytest.raises(BackupError, match=r"facts\.parquet has nulls in text"):
+        restored(dated, lake)
+    assert not lake_exists(lake), "it was refused before anything was made"
+
+    with open_warehouse(lake) as store:
+        store.write(Change(Edition, [Edition(edition="there", source="test")]))
+    tables = ["warehouse_info", *(model.table for model in TABLES)]
+    before = contents(lake)
+    monkeypatch.setattr(restoration, "verify", lambda *_: None)  # as if it had seen nothing
+    with pytest.raises(BackupError, match=r"could not be restored \(.*NOT NULL"):
+        restored(dated, lake, replace=True)
+    after = contents(lake)
+    assert {name: after[name] for name in tables} == {name: before[name] for name in tables}
 
 
 def test_nothing_is_made_of_a_lake_that_is_not_there(lake: DuckLake, tmp_path: Path) -> None:
