@@ -15,7 +15,7 @@ ID = "the warehouse's"
 TABLES = {
     "editions": "SELECT 'e' || i, 'test', CASE WHEN i > 2 THEN 'E' END, now() FROM range(5) r(i)",
     "facts": "SELECT 'e', 'a', i, 'A fact.', NULL, i, 'offline' FROM range(5) r(i)",
-    "warehouse_info": f"SELECT $${ID}$$, {SCHEMA_VERSION}, now()",
+    "warehouse_info": f"SELECT $${ID}$$, {SCHEMA_VERSION}, now(), 5",
 }
 """By name, the rows of a table that can be restored."""
 
