@@ -93,8 +93,7 @@ BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
 
 
 REACHABLE = """
-(SELECT final_url AS url FROM fetches
-    WHERE source = 'direct' AND outcome <> 'unreached' AND final_url IS NOT NULL
+(SELECT final_url AS url FROM fetches WHERE source = 'direct' AND outcome = 'fetched'
     ORDER BY fetched_at DESC, url LIMIT 1)
 UNION ALL
 (SELECT url FROM articles WHERE edition = $1 ORDER BY url LIMIT 1)
@@ -109,10 +108,8 @@ class PageToRead(Frozen):
 
 
 def find_second_looks(source: Readable, edition: str) -> dict[tuple[str, str], datetime]:
-    """Return when pages that were not reached are due for a second look by URL and
-    source."""
-    seconds = load_web().second_look_hours * 3600
-    rows = source.frame(LOOKS, [edition, seconds]).iter_rows()
+    """Return when pages that were not reached are due for a second look, by URL and source."""
+    rows = source.frame(LOOKS, [edition, load_web().second_look_hours * 3600]).iter_rows()
     return {(url, fetch_source): due.replace(tzinfo=UTC) for url, fetch_source, due in rows}
 
 
@@ -164,8 +161,7 @@ def find_pending_pages(
     """
     cited: dict[str, Counter[str]] = defaultdict(Counter)
     written: dict[str, list[datetime]] = defaultdict(list)
-    looks = {} if again or early else find_second_looks(source, edition)
-    now = utc_now()
+    looks, now = {} if again or early else find_second_looks(source, edition), utc_now()
     given = [edition, list(agents), fetch_source, list(RETRY_STATUSES), again]
     for url, raw, n, at in source.frame(CITED, given).iter_rows():
         cited[url][clean_url(raw) or url] += n
