@@ -86,7 +86,7 @@ async def fetch(
         await reopen_pages(store, edition, [
             page.url
             for fallback in fetch_sources[1:]
-            for page in find_pending_pages(store, edition, fallback, agents or [])
+            for page in find_pending_pages(store, edition, fallback, agents or [], early=True)
         ])  # fmt: skip
         export_edition(store, edition)
         await add_table_artifact(

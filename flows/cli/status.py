@@ -14,6 +14,7 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.editions.names import list_editions
 from tasks.judges.registry import load_judge as judge_named
+from tasks.pending.pages import describe_second_look
 from tasks.pending.status import StageCounts, count_stages
 from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -35,10 +36,13 @@ def status(
     with open_to_read(warehouse, edition) as source:
         names = [edition] if edition else list_editions(source)
         counts = [row for name in names for row in count_stages(source, name, decider)]
-        extractors = {name: describe_extractors(source, name) for name in names}
+        remarks = [(name, describe_extractors(source, name)) for name in names]
+        for name in names:
+            again = f"evergreen fetch --edition {name}"
+            remarks.append((name, describe_second_look(source, name, command=again)))
     _print_counts(counts, decider.name, form)
     if form is Format.TABLE:
-        for name, said in extractors.items():
+        for name, said in remarks:
             if said:
                 print_result(f"{name}: {said}", style="dim")
 

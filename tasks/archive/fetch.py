@@ -8,21 +8,28 @@ again, and none is incomplete.
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import normalise_url
-from tasks.pending.pages import PageToRead, find_reachable_urls
+from tasks.models.client import parse_retry_after
+from tasks.pending.pages import (
+    PageToRead,
+    find_busy_hosts,
+    find_reachable_urls,
+    find_second_looks,
+)
 from tasks.warehouse.contents import pages_folder
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.pages import Fetch, FetchOutcome, Page, PageStatus
-from tasks.warehouse.rows import content_sha
+from tasks.warehouse.rows import content_sha, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.fetcher import Fetcher
 from tasks.web.page import FetchedContent, FetchResult, PageRequest, ReadPage
 from tasks.web.readers import PageReaders
+from tasks.web.retries import format_seconds, is_retryable
 
 FAILURE_STATUS: dict[FetchOutcome, PageStatus] = {
     "failed": "unfetchable",
@@ -35,6 +42,10 @@ OnProgress = Callable[[int], None]
 """Called with the number of pages just done."""
 BATCH_SIZE = 25
 """Pages whose texts are written in one commit."""
+THERE = """
+SELECT url FROM fetches
+WHERE edition = $1 AND source = $2 AND sha IS NOT NULL AND outcome = 'fetched'
+"""
 
 
 class LostBytes(RuntimeError):
@@ -48,51 +59,44 @@ async def archive_pages(
     wanted: Sequence[PageRequest],
     on_progress: OnProgress = lambda n: None,
 ) -> None:
-    """Fetch pages, each once; every answer and every failure has a row when this returns.
+    """Fetch pages, each once; every answer and every failure has a row when this returns, and so
+    has every page that was not asked for because its host is busy.
 
     Raises:
         FetchingStopped: no page can be fetched from this source now; those without a row stay
             pending.
     """
-
-    there = set(
-        warehouse.frame(
-            "SELECT url, source FROM fetches WHERE edition = $1 AND sha IS NOT NULL "
-            "AND outcome = 'fetched'",
-            [edition],
-        ).iter_rows()
-    )
-
-    first_looks: dict[str, datetime] = dict(
-        warehouse.frame(
-            "SELECT url, fetched_at FROM fetches WHERE edition = $1 AND source = 'direct' "
-            "AND outcome = 'unreached'",
-            [edition],
-        ).iter_rows()
-    )
-    wait = timedelta(hours=load_web().second_look_hours)
+    source = fetcher.source.source
+    there = set(warehouse.frame(THERE, [edition, source])["url"])
+    unreached = "edition = $1 AND source = $2 AND outcome = 'unreached'"
+    first_looks = {row.url: row for row in warehouse.rows(Fetch, unreached, [edition, source])}
+    looks = find_second_looks(warehouse, edition)
+    due = {url for (url, of), at in looks.items() if of == source and at <= utc_now()}
+    answered = False
 
     async def keep(page: PageRequest, fetched: FetchResult) -> None:
+        nonlocal answered
+        answered = answered or not fetched.deferred
         # What came once stays evidence, so a later failure does not replace it.
-        if fetched.sha or (page.url, fetched.source) not in there:
+        if fetched.sha or page.url not in there:
             row = build_fetch_row(edition, page, fetched)
-            if fetched.source == "direct" and (fetched.is_unreached or fetched.is_temporary_error):
-                row = _note_look(row, first_looks.get(page.url), wait)
+            may_pass = fetched.deferred or (
+                source == "direct" and (fetched.is_unreached or fetched.is_temporary_error)
+            )
+            # A service that has some pages at each look, as its limit allows, comes to have all.
+            postponed = fetched.deferred and answered and source != "direct"
+            if may_pass and (postponed or not page.is_last_look):  # an early look changes nothing
+                first = None if page.is_last_look else first_looks.get(page.url)
+                row = first or row.model_copy(update={"outcome": "unreached"})
             await warehouse.write_async(Change(Fetch, [row]))
         on_progress(1)
 
-    await fetcher.fetch_all(wanted, keep, find_reachable_urls(warehouse, edition))
-
-
-def _note_look(row: Fetch, first_look: datetime | None, wait: timedelta) -> Fetch:
-    """Keep a page open whose host did not answer, or with an error that may pass, until a look that
-    is late enough fails too."""
-    if first_look is None:
-        return row.model_copy(update={"outcome": "unreached"})
-    first_look = first_look.replace(tzinfo=UTC)
-    if row.fetched_at - first_look >= wait:
-        return row
-    return row.model_copy(update={"outcome": "unreached", "fetched_at": first_look})
+    if source == "direct" or not due:
+        for host, seconds in find_busy_hosts(warehouse, source).items():
+            why = f"{fetcher.source.name or host} asks to wait {format_seconds(seconds)} more"
+            fetcher.source.throttle.close(host, why, seconds)
+    asked = [page.model_copy(update={"is_last_look": page.url in due}) for page in wanted]
+    await fetcher.fetch_all(asked, keep, find_reachable_urls(warehouse, edition), keep)
 
 
 async def reopen_pages(warehouse: Warehouse, edition: str, urls: Sequence[str]) -> None:
@@ -180,7 +184,7 @@ async def read_archived_page(
         if page.status == "ok":
             return build_page_row(edition, fetch, page, fetch.fetched_at, led_to)
         first = first or (fetch, page)
-    if any(fetch.outcome == "unreached" for fetch in todo.fetches):
+    if any(fetch.outcome == "unreached" and fetch.source == "direct" for fetch in todo.fetches):
         return None
     if first is None:
         raise ValueError(f"{todo.url}: there is no fetch of it")
@@ -198,7 +202,14 @@ async def _read(readers: PageReaders, folder: Path, fetch: Fetch) -> ReadPage:
         headers=json.loads(fetch.headers),
         content=b"",
     )
-    return await readers.read_stored(folder, fetch.sha, material)
+    page = await readers.read_stored(folder, fetch.sha, material)
+    hint = parse_retry_after(material.headers)
+    is_long = (hint or 0) > load_web().manners.longest_wait_seconds
+    said_so = page.status == "unfetchable" and (fetch.http_status == 429 or hint is not None)
+    if is_retryable(fetch.http_status or 0) and (is_long or said_so):
+        error = f"host busy (HTTP {fetch.http_status})"
+        return page.model_copy(update={"status": "unfetchable", "error": error})
+    return page
 
 
 def build_fetch_row(edition: str, page: PageRequest, fetched: FetchResult) -> Fetch:

@@ -111,8 +111,8 @@ class WebSettings(ConfigModel):
     bounds: PageLimits = PageLimits()
     allowed: AllowedAddresses = AllowedAddresses()
     second_look_hours: PositiveFloat = 6
-    """Hours after which a page whose host did not answer is looked for again; only if that fails
-    too is it gone."""
+    """Hours after which a page whose host did not answer, or was busy, is looked for again (later
+    if the host asks for it, up to 48); only if that fails too is it gone."""
     fallbacks: tuple[Literal["jina", "wayback"], ...] = ()
     """Other sources of pages that could not be fetched as cited, in the order of trying."""
     jina: JinaReader

@@ -10,6 +10,7 @@ from tasks.doctor.finding import CheckGroup, Finding
 from tasks.editions.names import list_newest_first
 from tasks.judges.registry import load_judge
 from tasks.models.errors import ModelError
+from tasks.pending.pages import describe_second_look
 from tasks.pending.reports import MANUAL_STATES
 from tasks.pending.status import count_stages
 from tasks.planning.month import (
@@ -110,10 +111,11 @@ def _check_edition(source: Readable, edition: str) -> Finding:
     text = "; ".join(
         f"{what}: {which}" for what, which in (("failed", failed), ("pending", pending)) if which
     )
+    later = describe_second_look(source, edition, command=f"evergreen fetch --edition {edition}")
     return GROUP.finding(
         "warn" if failed else "ok",
         edition,
-        f"{text or 'nothing is pending'} (default judge).",
+        " ".join(filter(None, (f"{text or 'nothing is pending'} (default judge).", later))),
         f"evergreen status --edition {edition}; evergreen evaluate --edition {edition} retries "
         "temporary failures.",
     )

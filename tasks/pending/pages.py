@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime
 from urllib.parse import urlsplit
 
 from tasks.base import Frozen, format_count
@@ -12,6 +12,7 @@ from tasks.warehouse.pages import Fetch, FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.web.page import PageRequest
+from tasks.web.retries import LONGEST_WISH_SECONDS
 
 RETRY_STATUSES = (
     "unfetchable", "too_large", "unreadable", "bot_wall", "login_wall", "cookie_wall", "soft_404",
@@ -44,12 +45,11 @@ WHERE c.edition = $1 AND (len($2) = 0 OR c.agent IS NULL OR c.agent IN (SELECT u
         SELECT url FROM fetches WHERE edition = $1 AND outcome = 'unreached')))
     AND ($5 OR ((p.url IS NULL OR coalesce(p.source, 'published') <> 'published')
         AND c.url NOT IN (SELECT url FROM fetches WHERE edition = $1 AND source = $3
-            AND (outcome <> 'unreached' OR fetched_at > $6))))
+            AND outcome <> 'unreached')))
 GROUP BY ALL ORDER BY ALL
 """
 """Addresses of the pages of an edition ($1) that agents ($2) cite or are given and that a source
-($3) may have, if their status is one of $4; $5: also pages that were requested in vain. Pages not
-reached before $6 are looked for again."""
+($3) may have, if their status is one of $4; $5: also pages that were requested in vain."""
 UNREAD = """
 edition = $1 AND url IN (
     SELECT f.url FROM fetches AS f LEFT JOIN pages AS p USING (edition, url)
@@ -58,17 +58,31 @@ edition = $1 AND url IN (
     HAVING (p.status IS NULL OR CASE
         WHEN $2 THEN p.status <> 'ok' OR coalesce(p.source, 'published') <> 'published'
         ELSE p.status <> 'ok' AND (p.fetched_at IS NULL OR max(f.fetched_at) > p.fetched_at) END)
-    AND (bool_or(f.outcome = 'fetched') OR NOT bool_or(f.outcome = 'unreached'))
+    AND (bool_or(f.outcome = 'fetched')
+        OR NOT bool_or(f.outcome = 'unreached' AND f.source = 'direct'))
 )
 """
 """Fetches of pages without a row, and of those that failed and were fetched again since; $2: of
 all but published ones with a text. Pages that were only not reached yet have nothing to read."""
+ASKED_WAIT = "try_cast(json_extract_string(headers, '$.\"retry-after\"') AS DOUBLE)"
+LOOKS = f"""
+SELECT url, source, fetched_at + to_seconds(
+    greatest($2, least(coalesce({ASKED_WAIT}, 0), {LONGEST_WISH_SECONDS}))) AS due
+FROM fetches WHERE edition = $1 AND outcome = 'unreached'
+"""
+"""When the pages that were not reached are due for a second look: $2 seconds after the first, or
+later if their host wanted that."""
+BUSY = f"""
+SELECT coalesce(json_extract_string(redirects, '$[#-1].url'), asked_url) AS url,
+    least({ASKED_WAIT}, {LONGEST_WISH_SECONDS}) - date_diff('second', fetched_at, $2) AS wait
+FROM fetches WHERE source = $1 AND outcome = 'unreached' AND {ASKED_WAIT} > $3 AND wait > 0
+ORDER BY wait
+"""
+"""Addresses at hosts that asked for a wait longer than $3 seconds, which is not over yet at $2."""
 OPEN = f"""
-SELECT DISTINCT c.url, f.fetched_at AS first_look
+SELECT DISTINCT c.url
 FROM {WANTED} AS c
 LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = c.url
-LEFT JOIN fetches AS f
-    ON f.edition = c.edition AND f.url = c.url AND f.source = 'direct' AND f.outcome = 'unreached'
 WHERE c.edition = $1 AND p.url IS NULL
     AND (len($2) = 0 OR c.agent IS NULL OR c.agent IN (SELECT unnest($2)))
 ORDER BY c.url
@@ -93,10 +107,18 @@ class PageToRead(Frozen):
     fetches: tuple[Fetch, ...]
 
 
-def latest_first_look() -> datetime:
-    """Return the time (UTC, without a time zone) before which a page must have been not reached
-    for its second look to be due."""
-    return utc_now().replace(tzinfo=None) - timedelta(hours=load_web().second_look_hours)
+def find_second_looks(source: Readable, edition: str) -> dict[tuple[str, str], datetime]:
+    """Return when pages that were not reached are due for a second look, by URL and source."""
+    rows = source.frame(LOOKS, [edition, load_web().second_look_hours * 3600]).iter_rows()
+    return {(url, fetch_source): due.replace(tzinfo=UTC) for url, fetch_source, due in rows}
+
+
+def find_busy_hosts(source: Readable, fetch_source: FetchSource) -> dict[str, float]:
+    """Return the hosts that asked to be left alone, be it for another edition's pages, and for how
+    many seconds they still do."""
+    longest, now = load_web().manners.longest_wait_seconds, utc_now().replace(tzinfo=None)
+    rows = source.frame(BUSY, [fetch_source, now, longest]).iter_rows()
+    return {urlsplit(url).hostname or url: seconds for url, seconds in rows}
 
 
 def list_fetch_sources(fallbacks: Sequence[FetchSource] | None = None) -> tuple[FetchSource, ...]:
@@ -125,6 +147,7 @@ def find_pending_pages(
     agents: Sequence[str] = (),
     *,
     again: bool = False,
+    early: bool = False,
 ) -> list[PageRequest]:
     """Return the cited and seed pages that have not been requested from this source, by URL; also
     those whose host did not answer and that are due for a second look.
@@ -134,11 +157,12 @@ def find_pending_pages(
 
     agents: only pages that these cite or are given; all if empty.
     again: also pages that were requested in vain.
+    early: also those whose second look is not due yet.
     """
     cited: dict[str, Counter[str]] = defaultdict(Counter)
     written: dict[str, list[datetime]] = defaultdict(list)
-    due = latest_first_look()
-    given = [edition, list(agents), fetch_source, list(RETRY_STATUSES), again, due]
+    looks, now = {} if again or early else find_second_looks(source, edition), utc_now()
+    given = [edition, list(agents), fetch_source, list(RETRY_STATUSES), again]
     for url, raw, n, at in source.frame(CITED, given).iter_rows():
         cited[url][clean_url(raw) or url] += n
         written[url] += [at] if at else []
@@ -150,6 +174,7 @@ def find_pending_pages(
             cited_on=_date_of(min(written[url], default=begun)),
         )
         for url in sorted(cited)
+        if looks.get((url, fetch_source), now) <= now
     ]
 
 
@@ -164,13 +189,22 @@ def describe_open_pages(source: Readable, edition: str, agents: Sequence[str] = 
     said = f"{format_count(found.height, 'page')} of {format_count(len(hosts), 'host')} " + (
         f"{'is' if found.height == 1 else 'are'} open, not gone: {named}."
     )
-    looks: list[datetime] = found["first_look"].drop_nulls().to_list()
-    if not looks:
-        return f"{said} Run the same command again."
-    due = max(looks) + timedelta(hours=load_web().second_look_hours)
+    second = describe_second_look(source, edition, agents)
+    return f"{said} {second or 'Run the same command again.'}"
+
+
+def describe_second_look(
+    source: Readable, edition: str, agents: Sequence[str] = (), command: str = "the same command"
+) -> str:
+    """Say when the open pages whose hosts did not answer, or were busy, are due for a second look;
+    nothing if there are none."""
+    left = set(source.frame(OPEN, [edition, list(agents)])["url"])
+    due = [at for (url, _), at in find_second_looks(source, edition).items() if url in left]
+    if not due:
+        return ""
     return (
-        f"{said} Hosts that did not answer, or were busy, get a second look: run the same command "
-        f"again after {due:%Y-%m-%d %H:%M} UTC."
+        f"Hosts that did not answer, or were busy, get a second look: run {command} again after "
+        f"{max(due):%Y-%m-%d %H:%M} UTC."
     )
 
 

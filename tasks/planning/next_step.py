@@ -2,6 +2,7 @@
 counts less exactly than `evergreen status`."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from shlex import join
 
@@ -10,10 +11,12 @@ import polars as pl
 from tasks.base import Frozen
 from tasks.configuration.agents import load_agents
 from tasks.configuration.models import load_judges
+from tasks.configuration.web import load_web
 from tasks.editions.names import list_newest_first
 from tasks.judging.protocols import choose_protocols, need_pages
 from tasks.scoring.boards import choose_ranking_metric, select_boards
 from tasks.warehouse.audit import get_activity
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable
 
 UNDER_WAY = "('sending', 'running', 'overdue', 'answered', 'refused')"
@@ -165,12 +168,15 @@ def find_next_step(source: Readable, edition: str, judge: str, found: EditionPro
 def _are_pages_due(source: Readable, edition: str) -> bool:
     """Whether pages are to be fetched now. After a fetch those that are still pending wait for a
     second look, and meanwhile the rest is judged."""
-    from tasks.pending.pages import find_pending_pages, latest_first_look  # slow
+    from tasks.pending.pages import find_pending_pages, find_second_looks  # slow
 
     activity = get_activity()
     if activity and activity.entry.name == "fetch":  # it has just done what it could
         return False
-    if source.frame(FETCHED, [edition, latest_first_look()]).item():
+    now = utc_now()
+    is_due = any(at <= now for at in find_second_looks(source, edition).values())
+    recent = (now - timedelta(hours=load_web().second_look_hours)).replace(tzinfo=None)
+    if not is_due and source.frame(FETCHED, [edition, recent]).item():
         return False
     return bool(find_pending_pages(source, edition, "direct"))
 

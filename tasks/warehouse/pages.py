@@ -12,10 +12,10 @@ FetchSource = Literal["direct", "jina", "wayback"]
 
 FetchOutcome = Literal["fetched", "unreached", "failed", "refused", "robots", "too_large"]
 """`fetched`: a complete answer, with any HTTP status. `unreached`: no complete answer came, while
-other hosts answered, or an error that may pass (408, 425, 429, 5xx); the page is open until a
-second look, hours later. `failed`: no usable answer came at the second look either. `refused`: the
-URL, or a redirect's target, is not allowed. `robots`: the site's robots.txt forbids it.
-`too_large`: more bytes than the limit."""
+other hosts answered, or an error that may pass (408, 425, 429, 5xx), or it was not asked for since
+its host or the service is busy; the page is open until a second look, hours later. `failed`: no
+usable answer came at the second look either. `refused`: the URL, or a redirect's target, is not
+allowed. `robots`: the site's robots.txt forbids it. `too_large`: more bytes than the limit."""
 
 
 class Fetch(Row):

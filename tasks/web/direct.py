@@ -16,7 +16,6 @@ from tasks.web.errors import (
     PageDeferred,
     RobotsDisallowed,
 )
-from tasks.web.hosts import HostThrottle
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse, RedirectFollower, UrlCheck
 from tasks.web.retries import ASKS_TO_WAIT, format_seconds, is_retryable
@@ -31,36 +30,36 @@ class DirectSource(WebSource):
     """Fetches pages from their own servers.
 
     Args:
-        throttle: the follower's.
         check: called before each request to a page.
     """
+
+    source = "direct"
 
     def __init__(
         self,
         follower: RedirectFollower,
-        throttle: HostThrottle,
         manners: RequestPolicy,
         store: PageStore,
         check: UrlCheck,
     ) -> None:
         super().__init__(follower, manners, store)
-        self._throttle = throttle
         self._open = partial(follower.open, check=check)
 
     async def fetch(self, wanted: PageRequest) -> FetchResult:
         """Fetch one page. Any complete answer counts, whatever its status: the reader judges it.
 
         If a spelling of the URL is refused, fails in all tries or is not found, the next one is
-        tried; the first one's error is reported.
+        tried; the first one's error is reported. Deferred if its host is busy.
 
         Raises:
-            PageDeferred: the page can be fetched in a later run only.
             UnwritableWarehouse: the page could not be stored.
         """
-        result = FetchResult(source="direct", asked_url=wanted.url)
+        result = FetchResult(
+            source=self.source, asked_url=wanted.url, is_last_look=wanted.is_last_look
+        )
         spellings = list(dict.fromkeys(wanted.addresses))[:MAX_SPELLINGS] or [wanted.url]
         first: FetchResult | None = None
-        deferred: PageDeferred | None = None
+        deferred: FetchResult | None = None
         for number, address in enumerate(spellings, 1):
             result.asked_url = address
             check_answer = partial(self._check_answer, has_more=number < len(spellings))
@@ -69,20 +68,20 @@ class DirectSource(WebSource):
                 await self._download(result, self._open, check_answer, left)
                 return result
             except PageDeferred as error:
-                deferred = error
+                deferred = deferred or result.model_copy()
+                deferred.defer(error)
             except FetchError as error:
                 if isinstance(error, FetchFailed) and error.phase != "answering":
-                    self._throttle.add_unanswered(wanted.url, error)
+                    self.throttle.add_unanswered(wanted.url, error)
                 result.fail(error.outcome, str(error), _was_reached(error))
                 if first is None or first.outcome == "refused":
                     first = result.model_copy()
                 if isinstance(error, RobotsDisallowed | BodyTooLarge):
                     break
-        if deferred:
-            raise deferred
-        assert first is not None
-        first.tries, first.seconds = result.tries, result.seconds
-        return first
+        found = deferred or first
+        assert found is not None
+        found.tries, found.seconds = result.tries, max(found.seconds, result.seconds)
+        return found
 
     async def is_up(self, answered: Sequence[str]) -> bool:
         """Return whether a server that answered before answers now."""
@@ -111,10 +110,10 @@ class DirectSource(WebSource):
         hint = parse_retry_after(answer.headers)
         if hint is not None and hint > self._manners.longest_wait_seconds:
             words = f"{host} asks to wait {format_seconds(hint)} (HTTP {status})"
-            self._throttle.close(host, words)
+            self.throttle.close(host, words, hint)
             return
         if status == 429 or (status in ASKS_TO_WAIT and hint):
-            self._throttle.delay(host, hint or self._manners.first_wait_seconds)
+            self.throttle.delay(host, hint or self._manners.first_wait_seconds)
         if not is_last:
             raise FetchFailed(
                 f"{host} answered HTTP {status}", host=host, retryable=True, hint_seconds=hint

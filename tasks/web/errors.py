@@ -51,10 +51,6 @@ class RobotsDisallowed(FetchError):
     outcome = "robots"
 
 
-class PageDeferred(FetchError):
-    """The host asks for a longer wait than a run allows: the page stays pending."""
-
-
 class BodyTooLarge(FetchError):
     """The body has more bytes than are kept."""
 
@@ -85,6 +81,10 @@ class FetchFailed(FetchError):
         self.host = host
         self.retryable = retryable
         self.hint_seconds = hint_seconds
+
+
+class PageDeferred(FetchFailed):
+    """The host, or a service, asks for a longer wait than a run allows: the page stays open."""
 
 
 def printable(text: str, most: int = MAX_PRINTABLE) -> str:

@@ -19,11 +19,11 @@ from tasks.warehouse.contents import PageStore
 from tasks.warehouse.pages import FetchSource
 from tasks.web.connections import GuardedClient
 from tasks.web.direct import DirectSource
-from tasks.web.errors import HostsBusy, PageDeferred
+from tasks.web.errors import HostsBusy, ServiceUnusable
 from tasks.web.hosts import HostThrottle
 from tasks.web.jina import JinaSource, get_jina_key
 from tasks.web.outages import OnFetched, OutageDetector
-from tasks.web.page import PageRequest
+from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import RedirectFollower, allow_any
 from tasks.web.resolver import Lookup
 from tasks.web.robots import RobotsRules
@@ -50,7 +50,7 @@ class Fetcher:
         per_group: int,
         patience_seconds: float,
     ) -> None:
-        self._source = source
+        self.source = source
         self._group = group
         self._per_group = per_group
         self._patience = patience_seconds
@@ -60,12 +60,14 @@ class Fetcher:
         wanted: Iterable[PageRequest],
         on_fetched: OnFetched,
         answered_before: Sequence[str] = (),
+        on_deferred: OnFetched | None = None,
     ) -> None:
         """Fetch all pages, and call `on_fetched` with each page and its result.
 
         Args:
             answered_before: URLs whose servers are known to answer; if no page can be reached,
                 probing them tells dead pages from a dead network.
+            on_deferred: called likewise with each page of a busy host that was not asked for.
 
         Raises:
             FetchingStopped: no page can be fetched from this source now, or (HostsBusy) some
@@ -73,7 +75,7 @@ class Fetcher:
             UnwritableWarehouse: a page could not be stored.
             What `on_fetched` raises.
         """
-        outages = OutageDetector(on_fetched, self._source, answered_before, self._patience)
+        outages = OutageDetector(on_fetched, self.source, answered_before, self._patience)
         groups: dict[str, deque[PageRequest]] = {}
         for page in wanted:
             groups.setdefault(self._group(page), deque()).append(page)
@@ -82,34 +84,40 @@ class Fetcher:
         shifts = deque(
             pages for _, pages in ordered for _ in range(min(self._per_group, len(pages)))
         )
-        deferred: list[PageDeferred] = []
+        deferred: list[FetchResult] = []
+
+        async def defer(page: PageRequest, found: FetchResult) -> None:
+            if not page.is_last_look:
+                deferred.append(found)
+            if on_deferred:
+                await on_deferred(page, found)
+
         try:
             async with asyncio.TaskGroup() as workers:
                 for _ in range(min(len(shifts), MAX_WORKERS)):
-                    workers.create_task(self._work(shifts, outages, deferred))
+                    workers.create_task(self._work(shifts, outages, defer))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         await outages.finish()
         if deferred:
-            raise HostsBusy(
+            raise (ServiceUnusable if self.source.name else HostsBusy)(
                 f"{len(deferred):,} pages were not fetched, because their hosts ask for a longer "
-                f"wait than a run allows: {deferred[0]}. Run the same command again then."
+                f"wait than a run allows: {deferred[0].error}. Run the same command again then."
             )
 
     async def _work(
         self,
         shifts: deque[deque[PageRequest]],
         outages: OutageDetector,
-        deferred: list[PageDeferred],
+        defer: OnFetched,
     ) -> None:
         while shifts:
             pages = shifts.popleft()
             while pages:
                 page = pages.popleft()
-                try:
-                    found = await self._source.fetch(page)
-                except PageDeferred as error:
-                    deferred.append(error)
+                found = await self.source.fetch(page)
+                if found.deferred:
+                    await defer(page, found)
                 else:
                     await outages.add(page, found, _host_of(page))
 
@@ -143,7 +151,7 @@ async def _open_direct(
     follower = RedirectFollower(client, throttle, bounds)
     robots = RobotsRules(follower, manners)
     check = robots.check_url if manners.robots == "obey" else allow_any
-    pages = DirectSource(follower, throttle, manners, store, check)
+    pages = DirectSource(follower, manners, store, check)
     try:
         yield Fetcher(pages, _host_of, manners.per_host, bounds.connect_seconds)
     finally:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from time import monotonic
 
 from tasks.web.errors import FetchError, FetchFailed, PageDeferred
+from tasks.web.retries import LONGEST_WISH_SECONDS
 
 MAX_UNANSWERED = 3
 """Pages in a row without any answer after which a host is not asked again."""
@@ -23,6 +24,11 @@ class _HostState:
         self.unanswered: set[str] = set()
         self.closed: Callable[[], FetchError] | None = None
         """Makes the error to raise for further requests; None while the host is open."""
+        self.busy: Callable[[], PageDeferred] | None = None
+        """Likewise, of a host that asks to be left alone. Last looks are made all the same."""
+
+    def get_closed(self, is_last_look: bool) -> Callable[[], FetchError] | None:
+        return self.closed or (None if is_last_look else self.busy)
 
 
 class HostThrottle:
@@ -49,8 +55,10 @@ class HostThrottle:
         self._hosts: dict[str, _HostState] = {}
 
     @asynccontextmanager
-    async def slot(self, name: str) -> AsyncIterator[None]:
+    async def slot(self, name: str, *, is_last_look: bool = False) -> AsyncIterator[None]:
         """Wait for a slot at a host, and hold it for the block.
+
+        is_last_look: whether the page gets no other chance, however busy its host is.
 
         Raises:
             FetchFailed: the host is not asked any more, because it never answers.
@@ -58,25 +66,25 @@ class HostThrottle:
         """
         host = self._get_state(name)
         async with host.slots:
-            await self._wait_for_slot(name, host)
+            await self._wait_for_slot(host, is_last_look)
             try:
                 yield
             finally:
                 self._slots.release()
 
-    async def _wait_for_slot(self, name: str, host: _HostState) -> None:
+    async def _wait_for_slot(self, host: _HostState, is_last_look: bool) -> None:
         """Wait until a request to the host may begin, then hold one of the slots of all hosts."""
         async with host.queue:
             while True:
-                if host.closed:
-                    raise host.closed()
+                if closed := host.get_closed(is_last_look):
+                    raise closed()
                 wait = host.not_before - monotonic()
                 if wait > 0:
                     await asyncio.sleep(wait)
                     continue
                 await self._slots.acquire()
                 now = monotonic()
-                if host.not_before <= now and not host.closed:
+                if host.not_before <= now and not host.get_closed(is_last_look):
                     host.not_before = now + self._between
                     return
                 self._slots.release()  # a request under way has delayed the host meanwhile
@@ -86,9 +94,13 @@ class HostThrottle:
         host = self._get_state(name)
         host.not_before = max(host.not_before, monotonic() + seconds)
 
-    def close(self, name: str, why: str) -> None:
-        """Send no more requests to the host in this run."""
-        self._get_state(name).closed = lambda: PageDeferred(why)
+    def close(self, name: str, why: str, seconds: float) -> None:
+        """Send no more requests to the host in this run, but for last looks; it asks to be left
+        alone for so many seconds."""
+        until = monotonic() + min(seconds, LONGEST_WISH_SECONDS)
+        self._get_state(name).busy = lambda: PageDeferred(
+            why, "connecting", host=name, hint_seconds=max(0.0, until - monotonic())
+        )
 
     def add_answer(self, name: str) -> None:
         """Note that the host has answered."""

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from datetime import date
+from math import ceil
 from time import monotonic
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from tasks.base import Frozen
+from tasks.models.client import parse_retry_after
 from tasks.warehouse.pages import FetchOutcome, FetchSource, PageStatus
 from tasks.warehouse.rows import replace_surrogates
-from tasks.web.errors import printable
-from tasks.web.retries import is_retryable
+from tasks.web.errors import PageDeferred, printable
+from tasks.web.retries import LONGEST_WISH_SECONDS, is_retryable
 
 MAX_HEADER_CHARACTERS, MAX_ERROR_CHARACTERS = 500, 500
 """Longest header value and error that are kept."""
@@ -25,6 +27,8 @@ class PageRequest(Frozen):
     """The URLs to request, as reports wrote them, the most frequent first."""
     cited_on: date | None = None
     """When the reports that cite it were written, to choose a snapshot; None if unknown."""
+    is_last_look: bool = False
+    """Whether it is asked for once even if its host is busy: what comes now settles it."""
 
 
 class Redirect(Frozen):
@@ -60,6 +64,10 @@ class FetchResult(BaseModel):
     """Whether a server was reached; None if unknown."""
     known_at: float = Field(default_factory=monotonic)
     """When a server last answered, or fetching failed, on the monotonic clock."""
+    is_last_look: bool = Field(default=False, exclude=True)
+    """The request's."""
+    deferred: bool = Field(default=False, exclude=True)
+    """Whether the page was not asked for, because its host, or the service, is busy."""
     _started: float = PrivateAttr(default_factory=monotonic)
 
     @property
@@ -84,12 +92,21 @@ class FetchResult(BaseModel):
             for name, value in headers.items()
             if name.lower() in KEPT_HEADERS
         }
+        if (hint := parse_retry_after(headers)) is not None:  # in seconds, also if it was a date
+            self.headers["retry-after"] = f"{ceil(min(hint, LONGEST_WISH_SECONDS))}"
 
     def succeed(self, sha: str, n_bytes: int) -> None:
         """Record that the whole body is stored."""
         self.outcome, self.error, self.reached = "fetched", None, True
         self.sha, self.n_bytes = sha, n_bytes
         self.seconds = monotonic() - self._started
+
+    def defer(self, error: PageDeferred) -> None:
+        """Record that the page was not asked for, and how long its host wants to be left alone."""
+        self.fail("failed", f"host busy: {error}", None)
+        self.deferred = True
+        if error.hint_seconds is not None:
+            self.headers = self.headers | {"retry-after": f"{ceil(error.hint_seconds)}"}
 
     def fail(self, outcome: FetchOutcome, error: str, reached: bool | None) -> None:
         """Record that there is no body, and why."""

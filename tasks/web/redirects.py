@@ -76,8 +76,8 @@ class RedirectFollower:
 
     def __init__(self, client: GuardedClient, throttle: HostThrottle, bounds: PageLimits) -> None:
         self.guard = client.guard
+        self.throttle = throttle
         self._client = client
-        self._throttle = throttle
         self._bounds = bounds
 
     async def is_reachable(self, url: str) -> bool:
@@ -129,7 +129,7 @@ class RedirectFollower:
                 raise FetchFailed("its redirects lead in a circle", host=target.host)
             seen.add((target.url, cookies))
             sent = own | ({hdrs.COOKIE: cookies} if cookies else {})
-            async with self._throttle.slot(target.host):
+            async with self.throttle.slot(target.host, is_last_look=result.is_last_look):
                 started = monotonic()
                 async with self._request(result, target, sent, seconds, read_seconds) as response:
                     where = _redirect_location(response)
@@ -161,7 +161,7 @@ class RedirectFollower:
                 asyncio.timeout(seconds),
                 self._client.get(target, headers, read_seconds) as response,
             ):
-                self._throttle.add_answer(target.host)
+                self.throttle.add_answer(target.host)
                 result.add_answer(target.url, response.status, response.headers)
                 yield response
         except TimeoutError:

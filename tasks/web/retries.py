@@ -11,6 +11,8 @@ from tasks.configuration.web import RequestPolicy
 from tasks.web.errors import FetchFailed
 
 ASKS_TO_WAIT = frozenset({429, 503})
+LONGEST_WISH_SECONDS = 48 * 3600.0
+"""A server that asks for a longer wait is asked again after this one."""
 ResultT = TypeVar("ResultT")
 
 

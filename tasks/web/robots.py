@@ -11,7 +11,7 @@ from tasks.web.errors import FetchError, FetchFailed, PageDeferred, RobotsDisall
 from tasks.web.guard import CheckedUrl
 from tasks.web.page import FetchResult
 from tasks.web.redirects import RedirectFollower
-from tasks.web.retries import is_retryable, retry_failures
+from tasks.web.retries import format_seconds, is_retryable, retry_failures
 
 PRODUCT = "EvergreenBench"
 """Our product token in a robots.txt."""
@@ -66,16 +66,19 @@ class RobotsRules:
         async with self._follower.open(
             result, max_redirects=MAX_ROBOTS_REDIRECTS, max_bytes=MAX_ROBOTS_BYTES
         ) as answer:
+            hint = parse_retry_after(answer.headers) or 0.0
+            if is_retryable(answer.status) and hint > self._manners.longest_wait_seconds:
+                words = f"{answer.host} asks to wait {format_seconds(hint)} (robots.txt)"
+                self._follower.throttle.close(answer.host, words, hint)
+                raise PageDeferred(words, host=answer.host, hint_seconds=hint)
             if 400 <= answer.status < 500:
                 return Protego.parse("")
             if answer.status < 300:
                 return Protego.parse(await answer.text())
-            hint = parse_retry_after(answer.headers) or 0.0
-            is_short = hint <= self._manners.longest_wait_seconds
             raise FetchFailed(
                 f"{answer.host} answered HTTP {answer.status}",
                 host=answer.host,
-                retryable=is_retryable(answer.status) and is_short,
+                retryable=is_retryable(answer.status),
                 hint_seconds=hint,
             )
 

@@ -8,11 +8,9 @@ import os
 from abc import abstractmethod
 from collections.abc import Sequence
 from datetime import date
-from typing import ClassVar
 
 from tasks.models.client import parse_retry_after, redact_key
-from tasks.warehouse.pages import FetchSource
-from tasks.web.errors import FetchError, FetchFailed, ServiceUnusable
+from tasks.web.errors import FetchError, FetchFailed, PageDeferred, ServiceUnusable
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse
 from tasks.web.retries import format_seconds, is_retryable
@@ -26,9 +24,6 @@ PROBE = PageRequest(url="https://example.com/", addresses=("https://example.com/
 class ServiceSource(WebSource):
     """Fetches pages from a service."""
 
-    source: ClassVar[FetchSource]
-    name: ClassVar[str]
-    """The service's name, for messages."""
     _key: str | None = None
 
     async def fetch(self, wanted: PageRequest) -> FetchResult:
@@ -44,6 +39,8 @@ class ServiceSource(WebSource):
             # Nothing is requested there that we refuse here.
             checked = self._follower.guard.check_url(address)
             await self._fetch_copy(result, checked.url, wanted.cited_on)
+        except PageDeferred as error:
+            result.defer(error)
         except FetchError as error:
             reached = None
             if isinstance(error, FetchFailed):
@@ -75,19 +72,21 @@ class ServiceSource(WebSource):
 
         Raises:
             FetchFailed: the service may answer next time.
-            ServiceUnusable: it wants fewer requests, and waiting has not helped.
+            PageDeferred: it wants fewer requests, and waiting has not helped.
         """
         if not is_retryable(answer.status):
             return
         hint = parse_retry_after(answer.headers)
         too_long = hint is not None and hint > self._manners.longest_wait_seconds
-        if answer.status == 429 and (is_last or too_long):
+        if too_long or (answer.status == 429 and is_last):
             wait = format_seconds(hint) if hint else "a while"
-            raise ServiceUnusable(f"{self.name} asks to wait {wait} (HTTP 429). {RUN_AGAIN}")
+            words = f"{self.name} asks to wait {wait} (HTTP {answer.status})"
+            self.throttle.close(answer.host, words, hint or 0)
+            raise PageDeferred(words, host=answer.host, hint_seconds=hint)
         raise FetchFailed(
             f"{self.name} answered HTTP {answer.status}",
             host=answer.host,
-            retryable=not too_long,
+            retryable=True,
             hint_seconds=hint,
         )
 

@@ -3,9 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from typing import ClassVar
 
 from tasks.configuration.web import RequestPolicy
 from tasks.warehouse.contents import PageStore
+from tasks.warehouse.pages import FetchSource
 from tasks.web.bodies import BodyWriter
 from tasks.web.errors import FetchingStopped
 from tasks.web.page import FetchResult, PageRequest
@@ -18,19 +20,23 @@ OpenPage = Callable[[FetchResult], AbstractAsyncContextManager[PageResponse]]
 class WebSource(ABC):
     """Fetches single pages, and tells an outage from pages that cannot be fetched."""
 
+    source: ClassVar[FetchSource]
+    name: ClassVar[str] = ""
+    """The service's name, for messages; empty for pages' own servers."""
+
     def __init__(
         self, follower: RedirectFollower, manners: RequestPolicy, store: PageStore
     ) -> None:
+        self.throttle = follower.throttle
         self._follower = follower
         self._manners = manners
         self._store = store
 
     @abstractmethod
     async def fetch(self, wanted: PageRequest) -> FetchResult:
-        """Fetch one page, with retries.
+        """Fetch one page, with retries; it is `deferred` if it cannot be fetched in this run.
 
         Raises:
-            PageDeferred: the page cannot be fetched in this run.
             FetchingStopped: no page at all can be fetched from this source now.
             UnwritableWarehouse: the page could not be stored.
         """

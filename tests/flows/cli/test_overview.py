@@ -1,12 +1,16 @@
 """`evergreen` alone: five lines in a project, the help elsewhere."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.pages import Fetch
+from tasks.warehouse.rows import Citation
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.tasks.scored_articles import COVERAGE, articles, scored
 
@@ -83,3 +87,22 @@ def test_nothing_judged_is_said(project: Path, evergreen: Evergreen) -> None:
     _, out, _ = evergreen("--warehouse", path)
     assert "Edition    e: 1 article, 0 agents" in out
     assert "Leader     nothing judged yet" in out
+
+
+def test_pages_of_a_busy_host_are_named_with_the_time_to_fetch_them(
+    project: Path, evergreen: Evergreen
+) -> None:
+    path, url = make_warehouse(project), "https://busy.org/page"
+    with open_warehouse(path) as store:
+        cited = Citation(edition="e", agent="ann", assignment="x0", number=0, url=url, raw_url=url,
+                         kind="explicit")  # fmt: skip
+        busy = Fetch(edition="e", url=url, asked_url=url, source="direct", outcome="unreached",
+                     fetched_at=datetime(2026, 1, 1, tzinfo=UTC),
+                     headers='{"retry-after": "86400"}')  # fmt: skip
+        store.write(Change(Citation, [cited]), Change(Fetch, [busy]))
+        export_edition(store, "e")
+    again = "again after 2026-01-02 00:00 UTC."
+    for command in ((), ("status",)):
+        assert again in " ".join(evergreen(*command)[1].split())
+        with lock_warehouse(path):
+            assert again in " ".join(evergreen(*command)[1].split()), "the export tells it, too"

@@ -1,11 +1,17 @@
 """Fetching what reports cite, over real sockets, through the flow and the commands."""
 
 import json
+from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from tasks.warehouse.pages import Fetch
+from tasks.warehouse.rows import utc_now
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.flows.fetched_runs import (
     AGENT,
@@ -17,6 +23,7 @@ from tests.flows.fetched_runs import (
     serving_pages,
 )
 from tests.flows.llm_runs import evaluate, rows
+from tests.servers.http import HTML, Request, Response
 from tests.servers.serving import serving
 
 PAGES = "SELECT split_part(url, '/', 4), status, source FROM pages WHERE url LIKE '%127.0.0.1%'"
@@ -131,6 +138,45 @@ def test_a_host_that_does_not_answer_leaves_the_command_unfinished_with_its_name
         assert (code, pages) == (0, [1])
     assert rows(path, "SELECT outcome FROM fetches WHERE url LIKE '%nobody%'") == [("unreached",)]
     assert rows(path, "SELECT status FROM pages WHERE url LIKE '%nobody%'") == []
+
+
+def test_a_host_that_is_busy_for_a_day_is_named_with_a_time_and_its_pages_end_after_it(
+    sample: Path, tmp_path: Path, evergreen: Evergreen
+) -> None:
+    asked: Counter[str] = Counter()
+
+    def busy(request: Request) -> Response:
+        asked[request.target] += 1
+        return Response(429, b"later", HTML, (("Retry-After", "86400"),))
+
+    with serving(busy) as host, allowing(tmp_path, host):
+        cited = [(f"It was built in {n}.", f"{host}/{n}") for n in range(1700, 1716)]
+        path = citing(sample, tmp_path, *cited)
+        where = ("--edition", "sample", "--warehouse", path)
+        tomorrow = utc_now() + timedelta(days=1)
+        for _ in range(3):
+            code, _, said = evergreen("fetch", *where)
+            assert code == 1
+            assert "16 pages of 1 host are open, not gone" in " ".join(said.split())
+            assert sum(asked.values()) == len(asked) <= 8
+        for command in (("fetch", *where), ("status", *where), ("doctor", *where)):
+            _, *printed = evergreen(*command)
+            told = " ".join(" ".join(printed).split())
+            minutes = [tomorrow + timedelta(minutes=n) for n in (0, 1)]
+            times = [f"again after {minute:%Y-%m-%d %H:%M} UTC" for minute in minutes]
+            assert any(time in told for time in times), (command, told)
+        asked.clear()
+        with open_warehouse(path) as warehouse:
+            warehouse.write(Change(Fetch, [
+                row.model_copy(update={"fetched_at": row.fetched_at - timedelta(hours=25)})
+                for row in warehouse.rows(Fetch, "outcome = 'unreached'")
+            ]))  # fmt: skip
+        code, _, said = evergreen("fetch", *where)
+        assert (code, asked) == (0, {f"/{n}": 1 for n in range(1700, 1716)}), said
+        ended = "SELECT status, error, count(*) FROM pages WHERE url LIKE $$%/17__$$ GROUP BY ALL"
+        assert rows(path, ended) == [("unfetchable", "host busy (HTTP 429)", 16)]
+        assert evergreen("fetch", *where)[0] == 0
+    assert sum(asked.values()) == 16
 
 
 def test_pages_that_a_fallback_could_not_be_asked_for_are_open_not_gone(

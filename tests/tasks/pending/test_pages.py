@@ -1,11 +1,21 @@
 """Which pages are still to be fetched, and which to be read."""
 
-from datetime import UTC, date, datetime
+import json
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from tasks.pending.pages import find_pending_pages, find_reachable_urls, find_unread_pages
+import pytest
+
+from tasks.pending.pages import (
+    describe_second_look,
+    find_busy_hosts,
+    find_pending_pages,
+    find_reachable_urls,
+    find_second_looks,
+    find_unread_pages,
+)
 from tasks.warehouse.pages import Fetch, Page
-from tasks.warehouse.rows import Article
+from tasks.warehouse.rows import Article, utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
@@ -120,3 +130,35 @@ def test_pages_are_read_once_and_again_when_another_way_was_tried_since(tmp_path
         ]
         warehouse.write(Change(Page, [a_page(ONE, source="published"), a_page(TWO)]))
         assert find_unread_pages(warehouse, EDITION, again=True) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "hours"),
+    [(None, 6), ("60", 6), ("86400", 24), ("90000.5", 25.0001), ("1" + "0" * 12, 48),
+     ("9" * 400, 48), ("-5", 6), ("soon", 6), ("nan", 48), ("Fri, 31 Dec 1999 23:59:59 GMT", 6)],
+)  # fmt: skip
+def test_a_second_look_waits_as_long_as_the_host_asked_but_no_more_than_two_days(
+    tmp_path: Path, asked: str | None, hours: float
+) -> None:
+    headers = json.dumps({} if asked is None else {"retry-after": asked})
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        cite(warehouse, {AGENT: [ONE]})
+
+        def look(ago: float) -> list[str]:
+            at = utc_now() - timedelta(hours=ago)
+            row = a_fetch(ONE, outcome="unreached", fetched_at=at, headers=headers)
+            warehouse.write(Change(Fetch, [row]))
+            [due] = find_second_looks(warehouse, EDITION).values()
+            assert abs((due - at).total_seconds() - hours * 3600) < 1
+            return urls(warehouse)
+
+        assert look(hours - 0.1) == []
+        due = find_second_looks(warehouse, EDITION)[ONE, "direct"]
+        assert f" again after {due:%Y-%m-%d %H:%M} UTC." in describe_second_look(warehouse, EDITION)
+        assert urls(warehouse, early=True) == urls(warehouse, again=True) == [ONE]
+        assert find_busy_hosts(warehouse, "jina") == {}
+        closed = hours if asked not in ("60", None) and hours > 6 else 0
+        left = find_busy_hosts(warehouse, "direct").get("a.org", 0)
+        assert abs(left - (0.1 * 3600 if closed else 0)) < 5
+        assert look(hours + 0.1) == [ONE]
+        assert find_busy_hosts(warehouse, "direct") == {}

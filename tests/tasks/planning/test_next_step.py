@@ -121,8 +121,12 @@ def test_a_page_that_was_not_reached_is_fetched_when_its_second_look_is_due(
     fetch = Fetch(edition="e", url=url, asked_url=url, source="direct", outcome="unreached")
     write(warehouse, fetch)
     assert next_step(warehouse) == "evergreen evaluate"
-    write(warehouse, fetch.model_copy(update={"fetched_at": utc_now() - timedelta(days=30)}))
+    asked = {"fetched_at": utc_now() - timedelta(hours=25), "headers": '{"retry-after": "86400"}'}
+    busy = fetch.model_copy(update=asked)
+    write(warehouse, busy)
     assert next_step(warehouse) == "evergreen fetch"
+    write(warehouse, busy.model_copy(update={"fetched_at": utc_now() - timedelta(hours=23)}))
+    assert next_step(warehouse) == "evergreen evaluate", "its host asked for a day"
 
 
 def test_pages_that_a_fetch_left_pending_keep_nobody_from_judging_the_rest(

@@ -1,6 +1,7 @@
 import pytest
 
 from tasks.web.errors import HostsBusy
+from tasks.web.page import PageRequest
 from tests.servers.web_pages import CUT, KEEP, Asked, Steps, answer, serving_pages
 from tests.tasks.web.fetched import fetch, fetch_beside_an_answer, web_settings
 
@@ -100,3 +101,21 @@ def test_robots_txt_is_left_alone_unless_it_is_to_be_obeyed() -> None:
     with serving_pages(lambda asked: [answer(b"page")]) as site:
         fetch([site.url("/a")], web_settings([site.place]))
         assert site.targets() == ["/a"]
+
+
+def test_a_page_at_its_last_look_is_asked_for_once_however_busy_its_host_is() -> None:
+    with serving_pages(lambda asked: [answer(b"no", 429, retry_after="86400"), KEEP]) as site:
+        urls = [site.url(f"/{number}") for number in range(5)]
+        last = [PageRequest(url=u, addresses=(u, f"{u}/"), is_last_look=u != urls[2]) for u in urls]
+        outcome = fetch(last, web_settings([site.place], manners={"per_host": 1}))
+        assert site.targets() == [f"/{number}" for number in (0, 1, 3, 4)]
+    assert {fetched.http_status for fetched in outcome.fetched.values()} == {429}
+    assert isinstance(outcome.error, HostsBusy)
+    assert "1 pages were not fetched" in str(outcome.error)
+
+
+def test_a_crawl_delay_however_long_keeps_nobody_waiting() -> None:
+    rules = b"User-agent: *\nCrawl-delay: 999999999\nDisallow: /private\n"
+    with serving_pages(lambda asked: [answer(rules)]) as site:
+        fetched = fetch([site.url("/a")], web_settings([site.place], manners={"robots": "obey"}))
+        assert fetched.fetched[site.url("/a")].outcome == "fetched"
