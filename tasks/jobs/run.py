@@ -51,7 +51,7 @@ from tasks.models.errors import (
 )
 from tasks.pending.reports import PendingReport
 from tasks.secrecy.guard import KeyGuard
-from tasks.warehouse.jobs import Job, JobState
+from tasks.warehouse.jobs import GONE_AFTER, Job, JobState
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
@@ -135,6 +135,8 @@ class JobRunner:
             raise NoReport(describe_lost(job))
         if job.state in ("refused", "sending"):
             job = await self._start(item, job, earlier, money)
+        if job.may_appear:
+            job = job.model_copy(update={"state": "running", "finished_at": None})
         if job.state in ("running", "overdue"):
             job = await self._wait_for_end(job, money)
         return job
@@ -265,9 +267,15 @@ class JobRunner:
         try:
             status = await self.client.poll(job.remote_id or "")
         except Gone as gone:
+            patience = min(GONE_AFTER, timedelta(minutes=self.ask.limits.deadline_minutes))
+            if utc_now() <= job.created_at + patience:
+                failed = TransientError(f"not there yet: {gone}", "server")
+                return await self._update(job, polls=polls, error=str(failed)), failed
             await money.settle(None)
             error = f"the provider no longer knows this job: {gone}"
-            await self._update(job, state="failed", finished_at=utc_now(), error=error, polls=polls)
+            job = await self._update(
+                job, state="failed", finished_at=utc_now(), error=error, polls=polls
+            )
             raise NoReport(f"{error}; {suggest_ask_again(job)}") from None
         except TransientError as failed:
             return await self._update(job, polls=polls, error=str(failed)[:ERROR_CHARS]), failed

@@ -28,8 +28,6 @@ SELECT DISTINCT a.edition FROM assignments AS a WHERE a.prompt IS NOT NULL ORDER
 """
 MANUAL_STATES = frozenset({"failed", "lost"})
 """Jobs that cost money and brought nothing: only a person may have them requested again."""
-RESUMABLE_STATES = frozenset({"sending", "running", "overdue", "answered", "done"})
-"""Jobs that are resumed; a `done` job whose report is gone is made into one again."""
 
 NextStep = Literal["ask", "resume", "manual"]
 
@@ -54,10 +52,11 @@ class PendingReport(Frozen):
     @property
     def next_step(self) -> NextStep:
         """Whether to request the report, resume its job, or wait for a person's decision."""
-        state = self.jobs[-1].state if self.jobs else "refused"
-        if state in MANUAL_STATES:
-            return "manual"
-        return "resume" if state in RESUMABLE_STATES else "ask"
+        job = self.jobs[-1] if self.jobs else None
+        if job is None or job.state == "refused":
+            return "ask"
+        # A `done` job whose report is gone is made into one again.
+        return "manual" if job.state in MANUAL_STATES and not job.may_appear else "resume"
 
 
 def find_pending_reports(
