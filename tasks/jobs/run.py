@@ -87,6 +87,8 @@ class JobRunner:
     """Called after each try that certainly started no job."""
     guard: KeyGuard = field(default_factory=KeyGuard)
     """Finds our keys in what comes back."""
+    only_looks: bool = False
+    """Whether it starts nothing and looks at each job without waiting for its end."""
     reached: bool = False
     """Whether the agent has answered in this run."""
     in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -145,6 +147,8 @@ class JobRunner:
         self, item: PendingReport, job: Job, earlier: list[Job], money: BudgetReservation
     ) -> Job:
         """Send the request; send it again only if it certainly started no job."""
+        if self.only_looks:
+            raise NoReport("nothing is bought in this run")
         question = grant_access(
             self.warehouse.location, self.agent, self.ask, build_request(item, job, earlier)
         )
@@ -242,7 +246,7 @@ class JobRunner:
                 f"`kind: {job.kind}` until it has come, or {suggest_ask_again(job)}"
             )
         limits = self.ask.limits
-        late = job.state == "overdue"
+        late = job.state == "overdue" or self.only_looks
         deadline = job.created_at + timedelta(minutes=limits.deadline_minutes)
         wait = limits.first_poll_seconds if money.is_held else 0.0
         for look in count(1):
@@ -259,7 +263,7 @@ class JobRunner:
             longer = max(1.5 * wait, limits.first_poll_seconds)
             hint = failed.hint_seconds if failed else None
             wait = max(hint or 0.0, min(limits.longest_poll_seconds, longer))
-        raise NoReport(describe_overdue(job))
+        raise NoReport(describe_overdue(job) if job.state == "overdue" else "it is under way")
 
     async def _poll(self, job: Job, money: BudgetReservation) -> tuple[Job, TransientError | None]:
         """Poll once and store the result; return the error too if polling failed."""

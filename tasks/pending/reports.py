@@ -78,6 +78,13 @@ def find_pending_reports(
     ]
 
 
+def find_jobs_under_way(source: Readable, edition: str) -> list[PendingReport]:
+    """Return an edition's missing reports whose jobs only have to be looked at."""
+    asked = source.frame("SELECT DISTINCT agent FROM jobs WHERE edition = $1", [edition])["agent"]
+    every = [x for agent in sorted(asked) for x in find_pending_reports(source, edition, agent)]
+    return [item for item in every if item.next_step == "resume"]
+
+
 def find_prompted_editions(source: Readable) -> list[str]:
     """Return the editions that have prompts, by name."""
     return list(source.frame(PROMPTED)["edition"])
