@@ -137,9 +137,7 @@ async def refresh(**given: Any) -> State[None]:
     with await hold_warehouse(options.warehouse) as store:
         began, settings = utc_now(), load_refresh()
         month = resolve_month(store, settings, options, _get_scheduled_time())
-        usual = {"extractor"} if options.extractor == settings.extractor else None
-        asked = options.model_dump(exclude=usual)  # the command has filled it in
-        steps = RunSteps(month.edition, command_to_refresh(month.edition, asked))
+        steps = RunSteps(month.edition, command_to_refresh(month.edition, options.model_dump()))
         for edition, said in find_unfinished(store, settings, month.edition).items():
             steps.record(edition, WAITING, said)
             await look_at_jobs(store, edition)

@@ -99,7 +99,7 @@ def refresh(
     with open_warehouse(warehouse, on_wait=print_message) as store:
         month = resolve_month(store, settings, options, utc_now())
         said = describe_month_extraction(store, month)
-        named = {"extractor": ask_permission(said, month.judge, month.extractor)}
+        named = {"extractor": ask_permission(said, month.judge, month.extractor)} if said else {}
         options, month = options.model_copy(update=named), month.model_copy(update=named)
         check_month(store, month)
         # Fail early.

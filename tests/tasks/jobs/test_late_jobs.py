@@ -132,6 +132,7 @@ def test_a_job_that_an_earlier_version_gave_up_at_its_first_look_is_looked_for(
         finished_at=clock.now - timedelta(days=1) + timedelta(seconds=2),
     )  # fmt: skip
     warehouse.write(Change(Job, [stored]))
+    assert missing(warehouse)[0].next_step == "resume"
     with pytest.raises(InvalidJobState, match="looks again, which buys nothing"):
         ask_again(warehouse, [stored.job])
     client = ScriptedAgent([], [look])
