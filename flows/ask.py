@@ -20,11 +20,17 @@ from tasks.base import format_count
 from tasks.configuration.agents import FileDropAsk
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
+from tasks.errors import ExpectedError
 from tasks.jobs.file_drop import PROMPTS, exchange_files
 from tasks.jobs.messages import suggest_ask_again
 from tasks.jobs.searches import collect_searches
 from tasks.jobs.sessions import check_agents, load_ask_entry, open_job_runner
-from tasks.pending.reports import PendingReport, check_askable, find_pending_reports
+from tasks.pending.reports import (
+    PendingReport,
+    check_askable,
+    find_jobs_under_way,
+    find_pending_reports,
+)
 from tasks.planning.parameters import AskableAgent, Count, Usd
 from tasks.processes.pool import HELPERS
 from tasks.reports import get_report
@@ -102,6 +108,21 @@ async def ask(
     )
 
 
+async def look_at_jobs(store: Warehouse, edition: str) -> None:
+    """Look once at an edition's jobs under way, and keep the reports that have come. Nothing is
+    bought, and what cannot be looked at is only told."""
+    wanted, failures = find_jobs_under_way(store, edition), list[Failure]()
+    for agent in sorted({item.agent for item in wanted}):
+        items = [item for item in wanted if item.agent == agent]
+        try:
+            failures += await _ask_for_reports(store, edition, items, only_looks=True)
+        except ExpectedError as error:
+            failures.append(Failure("reports", agent, str(error)))
+    if n := len(wanted):
+        came = n - _count_missing(store, wanted)
+        print_message(f"{edition}: {came} of {n} reports came.{format_failures(failures)}")
+
+
 def _select_reports(missing: Sequence[PendingReport], first: int | None) -> list[PendingReport]:
     """Limit each agent's reports to `first`; put those with a running job first."""
     chosen = missing if first is None else missing[:first]
@@ -125,7 +146,7 @@ async def _get_reports(
 
 
 async def _ask_for_reports(
-    store: Warehouse, edition: str, wanted: Sequence[PendingReport]
+    store: Warehouse, edition: str, wanted: Sequence[PendingReport], *, only_looks: bool = False
 ) -> list[Failure]:
     """Run a task for every report, except for those that need a person."""
     to_get = [item for item in wanted if item.next_step != "manual"]
@@ -138,9 +159,10 @@ async def _ask_for_reports(
     concurrency = {agent: load_ask_entry(agent).limits.concurrency for agent in by_agent}
     async with AsyncExitStack() as open_agents:
         for agent in sorted(by_agent):
-            await open_agents.enter_async_context(
+            runner = await open_agents.enter_async_context(
                 open_job_runner(store, edition, agent, partial(print_message, style="yellow"))
             )
+            runner.only_looks = only_looks
 
         failures = await run_items(
             "reports",

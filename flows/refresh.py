@@ -9,7 +9,7 @@ from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
 
-from flows.ask import ask
+from flows.ask import ask, look_at_jobs
 from flows.assign import assign
 from flows.collect import collect
 from flows.display.console import print_message
@@ -17,7 +17,7 @@ from flows.evaluate import evaluate
 from flows.fetch import fetch
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
 from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.steps import PARTIAL, RunSteps
+from flows.runtime.steps import PARTIAL, WAITING, RunSteps
 from flows.runtime.warehouse import hold_warehouse
 from flows.site_step import check_publishing, publish_month
 from tasks.configuration.errors import ConfigurationError
@@ -28,7 +28,9 @@ from tasks.planning.month import (
     Month,
     RefreshOptions,
     check_month,
+    command_to_refresh,
     find_reporting_agents,
+    find_unfinished,
     group_agents,
     has_pages,
     has_prompts,
@@ -125,18 +127,22 @@ async def refresh(**given: Any) -> State[None]:
     """Collect a month's edition, get its reports, judge and publish them: all that is pending.
 
     Parameters that are not given come from `configs/refresh.yaml`, or from the edition's first run.
-    Run again, it verifies a finished month; nothing is bought or fetched twice.
+    Run again, it verifies a finished month; nothing is bought or fetched twice. Months that were
+    left unfinished are named first, and their jobs under way looked at, which buys nothing.
 
     The run ends as `Completed`; as `Partial` when something is still pending, with the steps
     concerned; as `Declined` when a person declined publication.
     """
     options = RefreshParameters.model_validate(given)
     with await hold_warehouse(options.warehouse) as store:
-        began = utc_now()
-        month = resolve_month(store, load_refresh(), options, _get_scheduled_time())
+        began, settings = utc_now(), load_refresh()
+        month = resolve_month(store, settings, options, _get_scheduled_time())
+        steps = RunSteps(month.edition, command_to_refresh(month.edition, options.model_dump()))
+        for edition, said in find_unfinished(store, settings, month.edition).items():
+            steps.record(edition, WAITING, said)
+            await look_at_jobs(store, edition)
         check_month(store, month)
         await check_publishing(month)
-        steps = RunSteps(month.edition)
         with (
             open_budget(store, _calculate_remaining_budget(store, month)),
             tags(f"edition:{month.edition}"),

@@ -24,9 +24,11 @@ from tasks.planning.month import (
     RefreshOptions,
     check_month,
     describe_month_extraction,
+    find_unfinished,
     resolve_month,
 )
 from tasks.planning.month_outcome import refresh_outcome
+from tasks.warehouse.audit import get_activity
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
@@ -97,12 +99,15 @@ def refresh(
     with open_warehouse(warehouse, on_wait=print_message) as store:
         month = resolve_month(store, settings, options, utc_now())
         said = describe_month_extraction(store, month)
-        named = {"extractor": ask_permission(said, month.judge, month.extractor)}
+        named = {"extractor": ask_permission(said, month.judge, month.extractor)} if said else {}
         options, month = options.model_copy(update=named), month.model_copy(update=named)
         check_month(store, month)
         # Fail early.
         collection = begin_collection(store, month.collection, load_wikipedia(), utc_now())
-        done = refresh_outcome(store, month, collection)
+        left = {*find_unfinished(store, settings)}
+        if month.edition in left and (activity := get_activity()):
+            activity.at_once = True  # also recorded if it finds nothing left to do
+        done = None if left - {month.edition} else refresh_outcome(store, month, collection)
     # The flow opens the warehouse itself, so that it is closed while a person decides.
     parameters = options.model_dump() | {"edition": month.edition, "warehouse": warehouse.url}
     complete, outcome = run_flow("refresh", parameters, done)

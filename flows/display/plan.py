@@ -8,7 +8,8 @@ from rich.table import Table
 
 from flows.display.console import STDOUT, print_always, print_message, transient_progress
 from flows.display.formats import format_json
-from tasks.planning.month import Month, sum_spent
+from tasks.configuration.refresh import load_refresh
+from tasks.planning.month import Month, find_unfinished, sum_spent
 from tasks.planning.plan import find_refusals, plan_month
 from tasks.planning.step import PlanCosts, PlannedStep, sum_costs
 from tasks.warehouse.store import Warehouse
@@ -22,13 +23,17 @@ def print_plan(store: Warehouse, month: Month, form: str) -> None:
     Raises:
         typer.Exit: it could not start.
     """
+    unfinished = [*find_unfinished(store, load_refresh(), month.edition).values()]
+    for said in unfinished:
+        print_message(said, style="yellow")
     why_not = find_refusals(store, month)
     with transient_progress() as bars:
         bar = bars.add_task("cells", total=None)
         plan = plan_month(store, month, lambda n: bars.advance(bar, n))
     account = sum_costs(plan, month.budget_usd, sum_spent(store, month))
     if form == "json":
-        print(format_json(_plan_record(month, plan, account, why_not)))
+        record = _plan_record(month, plan, account, why_not)
+        print(format_json({"unfinished": unfinished} | record))
     else:
         _print_steps(month, plan)
         _print_account(account, begins=not why_not)

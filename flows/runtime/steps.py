@@ -27,6 +27,8 @@ class RunSteps:
 
     subject: str
     """The run's edition."""
+    command: str
+    """What goes on with it."""
     results: list[dict[str, str]] = field(default_factory=list)
     """One per step: `step`, `ended`, `said`."""
     stop: State[Any] | None = None
@@ -75,7 +77,7 @@ class RunSteps:
         final = "" if last in partial else f"\n{last['step']}: {last['said']}"
         return Completed(
             name=PARTIAL,
-            message=f"{self.subject} is not complete; run it again.\n{left}{final}",
+            message=f"{self.subject} is not complete. Go on: {self.command}\n{left}{final}",
         )
 
     async def add_artifact(self) -> None:

@@ -140,7 +140,7 @@ class JobAnswer(Frozen):
 
 
 class Gone(ModelError):
-    """The provider does not know the job: it has expired, was deleted, or was never stored."""
+    """The provider does not know the job: it has expired, was deleted, or is not shown yet."""
 
 
 class UnreadableJobAnswer(ModelError):
@@ -165,7 +165,7 @@ class AgentClient(Protocol):
 
         Raises:
             TransientError: poll again later.
-            Gone: the job will never be found again.
+            Gone: it is not found; a new job may be later.
             StopStage: as for `start`.
         """
 

@@ -128,6 +128,8 @@ class RefreshSettings(ConfigModel):
     """Null: started by hand only."""
     publish: Publishing | None = None
     """Null: nothing is published."""
+    closed: tuple[str, ...] = ()
+    """Editions left as they are: no refresh names them as unfinished or looks at their jobs."""
 
     def edition_of(self, moment: datetime) -> str:
         """Return the name of the edition that a run scheduled for this moment makes.

@@ -16,6 +16,7 @@ from tasks.pending.status import count_stages
 from tasks.planning.month import (
     RefreshOptions,
     check_month,
+    find_unfinished,
     has_pages,
     resolve_month,
     searches_archive,
@@ -70,8 +71,10 @@ def check_batches(source: Readable) -> Iterator[Finding]:
 
 
 def check_next_month(source: Readable) -> Iterator[Finding]:
-    """Check that the next scheduled month could run as configured."""
+    """Check that no month was left unfinished, and that the next could run as configured."""
     settings = load_refresh()
+    for edition, said in find_unfinished(source, settings).items():
+        yield GROUP.warn(f"the month {edition}", said)
     if settings.schedule is None:
         return
     begins = settings.schedule.next_after(utc_now())

@@ -31,7 +31,9 @@ def describe_overdue(job: Job) -> str:
 
 
 def suggest_ask_again(job: Job) -> str:
-    """Say how to request a job again."""
+    """Say how to request a job again, unless it may be there by now."""
+    if job.may_appear:
+        return "the next run looks again, which buys nothing"
     return f"`evergreen agents jobs {job.job} --ask-again` requests it again"
 
 

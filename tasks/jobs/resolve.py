@@ -28,11 +28,11 @@ def ask_again(warehouse: Warehouse, names: Sequence[str]) -> list[Job]:
 
     Raises:
         UnknownName: there is no such job.
-        InvalidJobState: it has its report, or nothing was bought.
+        InvalidJobState: it has its report, may be there by now, or nothing was bought.
     """
     jobs = [_find_job(warehouse, name) for name in names]
     for job in jobs:
-        if job.state not in ABANDONABLE_STATES:
+        if job.state not in ABANDONABLE_STATES or job.may_appear:
             raise InvalidJobState(f"job {job.job} is {job.state}: {_explain_refusal(job)}")
     turns = [
         turn
@@ -137,6 +137,9 @@ def _find_job(warehouse: Warehouse, name: str) -> Job:
 def _explain_refusal(job: Job) -> str:
     if job.state == "done":
         return "it has its report. To replace that, import another one."
+    if job.may_appear:
+        look = f"evergreen ask --agent {job.agent} --edition {job.edition}"
+        return f"its provider was asked for it too soon. `{look}` looks again, which buys nothing."
     return "the next run requests its report anyway."
 
 

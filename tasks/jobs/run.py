@@ -51,7 +51,7 @@ from tasks.models.errors import (
 )
 from tasks.pending.reports import PendingReport
 from tasks.secrecy.guard import KeyGuard
-from tasks.warehouse.jobs import Job, JobState
+from tasks.warehouse.jobs import GONE_AFTER, Job, JobState
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
@@ -87,6 +87,8 @@ class JobRunner:
     """Called after each try that certainly started no job."""
     guard: KeyGuard = field(default_factory=KeyGuard)
     """Finds our keys in what comes back."""
+    only_looks: bool = False
+    """Whether it starts nothing and looks at each job without waiting for its end."""
     reached: bool = False
     """Whether the agent has answered in this run."""
     in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -135,6 +137,8 @@ class JobRunner:
             raise NoReport(describe_lost(job))
         if job.state in ("refused", "sending"):
             job = await self._start(item, job, earlier, money)
+        if job.may_appear:
+            job = job.model_copy(update={"state": "running", "finished_at": None})
         if job.state in ("running", "overdue"):
             job = await self._wait_for_end(job, money)
         return job
@@ -143,6 +147,8 @@ class JobRunner:
         self, item: PendingReport, job: Job, earlier: list[Job], money: BudgetReservation
     ) -> Job:
         """Send the request; send it again only if it certainly started no job."""
+        if self.only_looks:
+            raise NoReport("nothing is bought in this run")
         question = grant_access(
             self.warehouse.location, self.agent, self.ask, build_request(item, job, earlier)
         )
@@ -240,7 +246,7 @@ class JobRunner:
                 f"`kind: {job.kind}` until it has come, or {suggest_ask_again(job)}"
             )
         limits = self.ask.limits
-        late = job.state == "overdue"
+        late = job.state == "overdue" or self.only_looks
         deadline = job.created_at + timedelta(minutes=limits.deadline_minutes)
         wait = limits.first_poll_seconds if money.is_held else 0.0
         for look in count(1):
@@ -257,7 +263,7 @@ class JobRunner:
             longer = max(1.5 * wait, limits.first_poll_seconds)
             hint = failed.hint_seconds if failed else None
             wait = max(hint or 0.0, min(limits.longest_poll_seconds, longer))
-        raise NoReport(describe_overdue(job))
+        raise NoReport(describe_overdue(job) if job.state == "overdue" else "it is under way")
 
     async def _poll(self, job: Job, money: BudgetReservation) -> tuple[Job, TransientError | None]:
         """Poll once and store the result; return the error too if polling failed."""
@@ -265,9 +271,15 @@ class JobRunner:
         try:
             status = await self.client.poll(job.remote_id or "")
         except Gone as gone:
+            patience = min(GONE_AFTER, timedelta(minutes=self.ask.limits.deadline_minutes))
+            if utc_now() <= job.created_at + patience:
+                failed = TransientError(f"not there yet: {gone}", "server")
+                return await self._update(job, polls=polls, error=str(failed)), failed
             await money.settle(None)
             error = f"the provider no longer knows this job: {gone}"
-            await self._update(job, state="failed", finished_at=utc_now(), error=error, polls=polls)
+            job = await self._update(
+                job, state="failed", finished_at=utc_now(), error=error, polls=polls
+            )
             raise NoReport(f"{error}; {suggest_ask_again(job)}") from None
         except TransientError as failed:
             return await self._update(job, polls=polls, error=str(failed)[:ERROR_CHARS]), failed

@@ -11,6 +11,8 @@ from tasks.warehouse.calls import BatchJob
 
 MAX_RESULT_BYTES = 1 << 30
 """Largest response with the answers of one job, which come together."""
+GONE = "gone"
+"""The state of a job that its provider does not know."""
 REQUEST_OVERHEAD_BYTES = 2_000
 """Bytes of a request besides its texts, generously."""
 
@@ -55,7 +57,8 @@ class BatchClient(Protocol):
         """
 
     async def poll(self, remote_id: str) -> EndedBatch | None:
-        """Return the ended job with its results; None while it runs."""
+        """Return the ended job with its results; None while it runs. Its state is GONE where the
+        provider does not know it, or its results: it may not show them yet."""
 
     async def find(self, name: str) -> str | None:
         """Return the id of the job created under `name`; None if there is none."""

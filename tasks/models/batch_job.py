@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import uuid4
 
-from tasks.models.batch_client import BatchClient, BatchItem, BatchStore, EndedBatch
+from tasks.models.batch_client import GONE, BatchClient, BatchItem, BatchStore, EndedBatch
 from tasks.models.errors import RequestRejected, StopStage, TransientError
 from tasks.models.exchange import ModelRequest
 from tasks.warehouse.calls import BatchJob
@@ -17,7 +17,7 @@ ResultT = TypeVar("ResultT")
 ItemResult = BatchItem | Exception | None
 """The result of a request; None: nothing usable, send it again."""
 ItemFuture = asyncio.Future[ItemResult]
-FIND_TRIES = 3
+FIND_TRIES = 6
 """Lookups of a job whose creation got no answer: the provider's list may lag behind."""
 
 
@@ -33,7 +33,8 @@ class BatchTiming:
     creation_waits: tuple[float, ...] = (30.0, 60.0, 120.0)
     """Before each retry of a creation that was clearly refused for now (too many jobs)."""
     failures: int = 30
-    """Failed polls in a row until this run gives up on a job, which stays open."""
+    """Failed polls in a row until this run gives up on a job, which stays open; polls that do not
+    find a job until it is gone (with these times after 25 minutes)."""
 
 
 @dataclass
@@ -146,21 +147,25 @@ class JobTracker:
 
     async def _adopt(self, job: TrackedJob) -> bool:
         """Look for a job by its name and take it over; return whether it exists."""
+        wait = self._timing.poll_seconds
         for _ in range(FIND_TRIES):
             remote_id = await self._retry_lookup(lambda: self._client.find(job.row.job))
             if remote_id:
                 await self._save(job, state="running", remote_id=remote_id)
                 return True
-            await asyncio.sleep(self._timing.poll_seconds)
+            await asyncio.sleep(wait)
+            wait = self._next_wait(wait)
         return False
 
     async def _wait_for_end(self, job: TrackedJob) -> EndedBatch:
         remote_id = job.row.remote_id or ""
         wait = 0.0 if job.resumed else self._timing.poll_seconds
+        missed = 0
         while True:
             await asyncio.sleep(wait)
             ended = await self._retry_lookup(lambda: self._client.poll(remote_id))
-            if ended:
+            missed = missed + 1 if ended and ended.state == GONE else 0
+            if ended and missed in (0, self._timing.failures):
                 return ended
             wait = self._next_wait(wait)
 

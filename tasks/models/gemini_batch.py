@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from google.genai import errors, types
 
-from tasks.models.batch_client import MAX_RESULT_BYTES, BatchItem, EndedBatch
+from tasks.models.batch_client import GONE, MAX_RESULT_BYTES, BatchItem, EndedBatch
 from tasks.models.client import redact_key
 from tasks.models.errors import RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
@@ -67,13 +67,13 @@ class GeminiBatchClient(GeminiClient):
             try:
                 return await self._client.aio.batches.get(name=remote_id)
             except errors.ClientError as error:
-                if error.code == 404:
+                if error.code in (404, 410):
                     return None
                 raise
 
         job = await self._call_api(look(), remote_id)
         if job is None:
-            return EndedBatch("gone")
+            return EndedBatch(GONE)
         if job.state is None or job.state not in FINAL_STATES:
             return None
         answers = (job.dest.inlined_responses if job.dest else None) or []

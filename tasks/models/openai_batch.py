@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from tasks.models.batch_client import MAX_RESULT_BYTES, BatchItem, EndedBatch
+from tasks.models.batch_client import GONE, MAX_RESULT_BYTES, BatchItem, EndedBatch
 from tasks.models.client import RETRYABLE_CODES, catch_parse_errors, parse_json, redact_key
 from tasks.models.errors import RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
@@ -22,7 +22,11 @@ NAME_FIELD = "evergreen_job"
 """The metadata field with our name of the job."""
 PAGE_SIZE = 100
 FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
-NOT_FOUND = 404
+NOT_FOUND = frozenset({404, 410})
+
+
+class NotShown(TransientError):
+    """A batch or file that the provider does not know, or does not show yet."""
 
 
 class OpenAiBatchClient(OpenAiChatClient):
@@ -45,6 +49,7 @@ class OpenAiBatchClient(OpenAiChatClient):
             job = await self._json(
                 "POST",
                 "/batches",
+                late=True,  # the file
                 json={
                     "input_file_id": replace_surrogates(str(uploaded.get("id"))),
                     "endpoint": ENDPOINT,
@@ -60,13 +65,13 @@ class OpenAiBatchClient(OpenAiChatClient):
         return replace_surrogates(str(job["id"]))
 
     async def poll(self, remote_id: str) -> EndedBatch | None:
-        response = await self._answer(
-            "GET", f"/batches/{quote(remote_id, safe='')}", allowed_code=NOT_FOUND
-        )
-        if response.status_code == NOT_FOUND:
-            return EndedBatch("gone")
-        with catch_parse_errors("the answer is no batch", billable=False):
-            return await self._finish(_parse_object(response))
+        path = f"/batches/{quote(remote_id, safe='')}"
+        try:
+            response = await self._answer("GET", path, late=True)
+            with catch_parse_errors("the answer is no batch", billable=False):
+                return await self._finish(_parse_object(response))
+        except NotShown:
+            return EndedBatch(GONE)
 
     async def _finish(self, job: dict[str, Any]) -> EndedBatch | None:
         if job.get("status") not in FINAL_STATES:
@@ -104,7 +109,8 @@ class OpenAiBatchClient(OpenAiChatClient):
         return json.dumps(line) + "\n"
 
     async def _items(self, file_id: str) -> dict[str, BatchItem]:
-        response = await self._answer("GET", f"/files/{quote(file_id, safe='')}/content")
+        path = f"/files/{quote(file_id, safe='')}/content"
+        response = await self._answer("GET", path, late=True)
         with catch_parse_errors(f"the results in {file_id} cannot be read", billable=False):
             lines = [json.loads(line) for line in response.text.split("\n") if line.strip()]
             return {str(line["custom_id"]): self._item(line) for line in lines}
@@ -127,12 +133,15 @@ class OpenAiBatchClient(OpenAiChatClient):
         return _parse_object(await self._answer(method, path, **more))
 
     async def _answer(
-        self, method: str, path: str, allowed_code: int | None = None, **more: Any
+        self, method: str, path: str, *, late: bool = False, **more: Any
     ) -> httpx.Response:
+        """late: what is asked for may be shown late."""
         response = await self._transport.request(
             method, self._base_url + path, self._key_header, self._timeout_seconds, **more
         )
-        if not response.is_success and response.status_code != allowed_code:
+        if late and (code := response.status_code) in NOT_FOUND:
+            raise NotShown(f"HTTP {code}: {path} is not there", "server", code=code)
+        if not response.is_success:
             raise self._to_error(response, path)
         return response
 

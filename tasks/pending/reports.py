@@ -28,8 +28,6 @@ SELECT DISTINCT a.edition FROM assignments AS a WHERE a.prompt IS NOT NULL ORDER
 """
 MANUAL_STATES = frozenset({"failed", "lost"})
 """Jobs that cost money and brought nothing: only a person may have them requested again."""
-RESUMABLE_STATES = frozenset({"sending", "running", "overdue", "answered", "done"})
-"""Jobs that are resumed; a `done` job whose report is gone is made into one again."""
 
 NextStep = Literal["ask", "resume", "manual"]
 
@@ -54,10 +52,11 @@ class PendingReport(Frozen):
     @property
     def next_step(self) -> NextStep:
         """Whether to request the report, resume its job, or wait for a person's decision."""
-        state = self.jobs[-1].state if self.jobs else "refused"
-        if state in MANUAL_STATES:
-            return "manual"
-        return "resume" if state in RESUMABLE_STATES else "ask"
+        job = self.jobs[-1] if self.jobs else None
+        if job is None or job.state == "refused":
+            return "ask"
+        # A `done` job whose report is gone is made into one again.
+        return "manual" if job.state in MANUAL_STATES and not job.may_appear else "resume"
 
 
 def find_pending_reports(
@@ -77,6 +76,13 @@ def find_pending_reports(
         for record in source.frame(MISSING, [edition, agent]).to_dicts()
         if not assignments or record["assignment"] in assignments
     ]
+
+
+def find_jobs_under_way(source: Readable, edition: str) -> list[PendingReport]:
+    """Return an edition's missing reports whose jobs only have to be looked at."""
+    asked = source.frame("SELECT DISTINCT agent FROM jobs WHERE edition = $1", [edition])["agent"]
+    every = [x for agent in sorted(asked) for x in find_pending_reports(source, edition, agent)]
+    return [item for item in every if item.next_step == "resume"]
 
 
 def find_prompted_editions(source: Readable) -> list[str]:

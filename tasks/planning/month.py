@@ -3,13 +3,16 @@
 Prefect-free, so that commands start fast.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import join
+from typing import Any
 
 from pydantic import ConfigDict
 
-from tasks.base import Frozen
+from tasks.base import Frozen, format_count
 from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import load_judges
 from tasks.configuration.refresh import Publishing, RefreshSettings
@@ -19,6 +22,7 @@ from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judges.registry import list_judges, resolve_extractor
 from tasks.judging.preconditions import check_judges
 from tasks.pending.questions import get_inverter
+from tasks.pending.reports import find_jobs_under_way
 from tasks.planning.parameters import AskableAgent, Count, ExtractorName, JudgeName, Usd
 from tasks.planning.permission import check_permitted, describe_future_extraction
 from tasks.planning.sources import check_page_operator, is_given_sources
@@ -43,6 +47,11 @@ SELECT coalesce((
 """
 """Calls have no edition; the verdicts that rest on them do. Other calls (extraction, questions)
 count from the day the edition was begun."""
+
+
+REFRESHED = """
+SELECT edition, began_at, outcome, parameters FROM audit WHERE name = 'refresh' ORDER BY began_at
+"""
 
 
 class RefreshOptions(Frozen):
@@ -230,6 +239,44 @@ def sum_spent(source: Readable, month: Month) -> float:
     prices are known."""
     given = [month.edition, list(month.agents), month.judges]
     return float(source.frame(SPENT, given)["usd"][0])
+
+
+def find_unfinished(
+    source: Readable, settings: RefreshSettings, current: str = ""
+) -> dict[str, str]:
+    """Return the months whose last refresh left something, with what to say of each; without the
+    current one and those that are closed."""
+    runs = source.frame(REFRESHED).to_dicts()  # a scheduled one is of the month in which it began
+    last = {run["edition"] or settings.edition_of(run["began_at"]): run for run in runs}
+    return {
+        edition: _describe_unfinished(source, edition, json.loads(run["parameters"]))
+        for edition, run in last.items()
+        if run["outcome"] != "ok" and edition not in (current, *settings.closed)
+        and is_begun(source, edition)
+    }  # fmt: skip
+
+
+def _describe_unfinished(source: Readable, edition: str, given: Mapping[str, Any]) -> str:
+    n = len(find_jobs_under_way(source, edition))
+    jobs = f", with {format_count(n, 'paid job')} under way" if n else ""
+    return (
+        f"{edition} is unfinished{jobs}. Finish it: {command_to_refresh(edition, given)}; or list "
+        "it under `closed` in configs/refresh.yaml."
+    )
+
+
+def command_to_refresh(edition: str, given: Mapping[str, Any]) -> str:
+    """Return the command that goes on with a month as it was asked for. given: the options, by the
+    names of the command or of `RefreshOptions`; a month keeps its window itself."""
+    words = ["evergreen", "refresh", "--edition", edition]
+    for field in ("agents", "judge", "extractor", "budget_usd", "site"):
+        option = field.removesuffix("_usd").removesuffix("s")
+        value = given.get(field, given.get(option))
+        for each in value if isinstance(value, list) else [value]:
+            words += [f"--{option}", str(each)] if each is not None else []
+    words += ["--batch"] if given.get("batch") else []
+    words += ["--no-publish"] if False in (given.get("to_publish"), given.get("publish")) else []
+    return join(words)
 
 
 def is_begun(source: Readable, edition: str) -> bool:

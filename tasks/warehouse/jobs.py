@@ -1,11 +1,14 @@
 """Rows of requested and imported reports: jobs, report files, collection costs, import issues."""
 
+from datetime import timedelta
 from typing import Literal
 
 from pydantic import Field
 
 from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 
+GONE_AFTER = timedelta(minutes=15)
+"""How old a job must be before its provider's "not found" is believed: some show a job late."""
 JobState = Literal[
     "sending", "running", "answered", "done", "failed", "overdue", "refused", "lost", "abandoned"
 ]
@@ -69,6 +72,13 @@ class Job(Row):
     polled_at: UtcDatetime | None = None
     """The last status check (UTC)."""
     finished_at: UtcDatetime | None = None
+
+    @property
+    def may_appear(self) -> bool:
+        """Whether it failed only because its provider did not show it when it was new."""
+        if self.state != "failed" or self.answer is not None or self.remote_id is None:
+            return False
+        return self.finished_at is not None and self.finished_at < self.created_at + GONE_AFTER
 
 
 class ReportFile(Row):

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tasks.configuration.refresh import load_refresh
 from tasks.editions.manifest import build_manifest, hash_manifest
 from tasks.editions.prompts import assign_writing
+from tasks.planning.month import find_unfinished
 from tasks.protocols.registry import default_protocols
 from tasks.publishing.site import build_site
 from tasks.warehouse.snapshot import export_edition
@@ -19,6 +21,8 @@ from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.conftest import Evergreen
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.flows.refused_server import STARTED, change, fetch_a_page, refused_server
+from tests.tasks.planning.test_month import begun
+from tests.tasks.planning.test_unfinished import ran
 
 __all__ = ["refused_server"]
 AGENTS = ("sample_blogger", "sample_scholar", "sample_sketch")
@@ -77,6 +81,22 @@ def test_a_month_of_which_nothing_is_left_says_so(
     assert (site / "site.json").stat().st_mtime_ns == mark
     _, _, said = evergreen(*REFRESH, "--no-publish", "--warehouse", month)
     assert "Nothing was pending: sample is refreshed. sample is evaluated." in said
+
+
+def test_a_month_that_others_have_finished_is_so_once_refresh_has_seen_it(
+    month: Path, evergreen: Evergreen
+) -> None:
+    asked = (*REFRESH, "--no-publish", "--warehouse", month)
+    with open_warehouse(month) as store:
+        ran(store, "incomplete", "sample")
+        assert [*find_unfinished(store, load_refresh())] == ["sample"]
+    code, _, said = evergreen(*asked)
+    assert (code, "Nothing was pending: sample is refreshed." in said) == (0, True)
+    with open_warehouse(month) as store:
+        assert find_unfinished(store, load_refresh()) == {}
+        begun(store, "2025-01")
+        ran(store, "incomplete", "2025-01")
+    assert STARTED in evergreen(*asked)[2], "it looks at what is under way in the other"
 
 
 @pytest.mark.parametrize(

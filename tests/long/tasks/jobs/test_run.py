@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.agent import Gone, JobStatus
+from tasks.agents.agent import JobStatus
 from tasks.configuration.agents import TokenRates
 from tasks.jobs.resolve import InvalidJobState, ask_again, set_remote_id
 from tasks.jobs.run import NoReport
@@ -222,13 +222,6 @@ def test_looks_that_fail_are_made_again(warehouse: Warehouse) -> None:
     down = TransientError("HTTP 502", "server", code=502)
     report(warehouse, ScriptedAgent([running()], [down, down, LATER, ended()]))
     assert (only(warehouse).polls, only(warehouse).error) == (4, None)
-
-
-def test_a_job_that_the_provider_forgot_has_failed(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="no longer knows this job"):
-        report(warehouse, ScriptedAgent([running()], [Gone("HTTP 404")]))
-    assert only(warehouse).state == "failed"
-    assert missing(warehouse)[0].next_step == "manual"
 
 
 def test_a_job_that_failed_keeps_its_words_and_its_cost(warehouse: Warehouse) -> None:
