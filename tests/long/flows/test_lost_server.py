@@ -12,7 +12,15 @@ import pytest
 
 from flows.runtime.server import read_record
 from tests import waiting
-from tests.flows.llm_runs import ROOT, at_hand, environment, evaluate, value, write_configs
+from tests.flows.llm_runs import (
+    ROOT,
+    at_hand,
+    configured,
+    environment,
+    evaluate,
+    value,
+    write_configs,
+)
 from tests.servers.base import ModelServer
 from tests.servers.openai import OpenAiServer
 from tests.waiting import until
@@ -32,8 +40,10 @@ except KeyboardInterrupt:
 
 
 @pytest.fixture
-def configs(tmp_path: Path) -> Path:
-    return write_configs(tmp_path)
+def configs(tmp_path: Path) -> Iterator[Path]:
+    written = write_configs(tmp_path)
+    with configured(written):
+        yield written
 
 
 @pytest.fixture
