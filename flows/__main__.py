@@ -14,9 +14,18 @@ PRIVATE = 0o077
 
 def main() -> None:
     os.umask(PRIVATE)
+    from flows.runtime.ending import end_at_second_signal, end_process
+
+    end_at_second_signal()
     from flows.cli.main import main as run
 
-    run()
+    try:
+        run()
+    except SystemExit as ended:
+        if isinstance(ended.code, int) and ended.code and "prefect" in sys.modules:
+            # At exit, Prefect's threads would try for minutes to reach a server that is away.
+            end_process(ended.code)
+        raise
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def run_flow(
         return True, f"Nothing was pending: {nothing_pending}"
     if not STDERR.is_terminal:  # a log shows no status line
         print_message("Starting the Prefect server …")
-    with start_server() as api_url:
+    with exit_when_interrupted(), start_server() as api_url:
         complete, outcome = _run_and_store_history(api_url, load_flow(name), parameters)
     if STDERR.quiet and not complete:  # otherwise the caller prints it
         print_always(outcome, style="red")
@@ -48,30 +48,38 @@ def start_server(port: int = 0) -> Iterator[str]:
         yield api_url
 
 
+@contextmanager
+def exit_when_interrupted() -> Iterator[None]:
+    """Say that the work was interrupted, and exit with the code for that."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print_message("Interrupted. Committed work is kept; run again to resume.")
+        raise SystemExit(130) from None
+    except BaseException as error:
+        if type(error).__name__ != "TerminationSignal":  # Prefect's; it may not be imported
+            raise
+        print_message("Terminated. Committed work is kept; run again to resume.")
+        raise SystemExit(143) from None
+
+
 def _run_and_store_history(
     api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]
 ) -> tuple[bool, str]:
-    from prefect.exceptions import TerminationSignal
-
     from flows.runtime.history import wait_until_stored
+    from flows.runtime.server import is_lost
     from flows.runtime.task_runs import TASK_RUNS
+    from flows.runtime.watched_runs import run_watched
 
     # Prefect's imports stay in memory; scanning them for garbage took 7 % of a run with many calls.
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
     before = next(TASK_RUNS)
-    try:
-        state = asyncio.run(flow(**parameters, return_state=True))
-    except KeyboardInterrupt:
-        print_message("Interrupted. Committed work is kept; run again to resume.")
-        raise SystemExit(130) from None
-    except TerminationSignal:
-        print_message("Terminated. Committed work is kept; run again to resume.")
-        raise SystemExit(143) from None
+    state = run_watched(flow(**parameters, return_state=True))
     started = next(TASK_RUNS) - before - 1
     with STDERR.status("Storing the run's history …"):
-        wait_until_stored(api_url, state.state_details.flow_run_id, started)
+        wait_until_stored(api_url, state.state_details.flow_run_id, started, is_lost=is_lost)
     if state.is_cancelled():
         print_always("Cancelled in the Prefect UI. Committed work is kept; run again to resume.")
         raise SystemExit(1)

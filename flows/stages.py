@@ -67,6 +67,9 @@ def stage_flow(name: str) -> Callable[[Work[ItemT, ResultT]], Work[ItemT, Result
     def make(work: Work[ItemT, ResultT]) -> Work[ItemT, ResultT]:
         @wraps(work)
         async def start(run: Evaluation, todo: Sequence[ItemT]) -> ResultT:
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise asyncio.CancelledError  # Prefect drops one that comes when a flow ends
+
             @flow(name=name, flow_run_name=f"{name} · {{run.edition}}", validate_parameters=False)
             async def stage(run: Evaluation, items: int) -> ResultT:
                 return await work(run, todo)

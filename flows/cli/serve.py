@@ -98,6 +98,7 @@ def _serve_until_ended(
     from prefect.exceptions import TerminationSignal
 
     from flows import deployments as serving  # Prefect reads its settings at import
+    from flows.runtime.watched_runs import run_watched
 
     served = serving.build_deployments(warehouse, names, name)
     serve_them = partial(serving.serve_pool, pool=pool) if pool else serving.serve
@@ -105,7 +106,7 @@ def _serve_until_ended(
     warnings.filterwarnings("ignore", "coroutine 'Runner.astop'", RuntimeWarning)
     with suppress(TerminationSignal):
         asyncio.run(serving.check_names(served))
-        asyncio.run(serve_them(served, on_message=print_always, **settings))
+        run_watched(serve_them(served, on_message=print_always, **settings))
 
 
 def _print_served(names: Sequence[str], warehouse: Location, api_url: str) -> None:

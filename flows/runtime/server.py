@@ -39,6 +39,10 @@ ANSWER_SECONDS = 30.0
 """How long one response may take; a busy server needs a few seconds."""
 STOP_SECONDS = 10.0
 """How long a server may take to end after SIGTERM before it is killed."""
+SEND_SECONDS = 60.0
+"""How long the rest of the history may take at the end of a run."""
+SEND_INTERRUPTED_SECONDS = 5.0
+"""The same for a run that was interrupted or failed."""
 UI_PORT = 4200
 LOG_LINES = 15
 """How much of the server's log an error message shows."""
@@ -46,6 +50,16 @@ LOG_LINES = 15
 
 class ServerError(ExpectedError, RuntimeError):
     """No Prefect server is available; the message says why and what to do."""
+
+
+class ServerLost(ServerError):
+    """The local server of a run is gone."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The local Prefect server has ended while it was in use (was it killed, or is memory "
+            "or disk short?). Committed work is kept; run again to resume."
+        )
 
 
 class ServerRecord(Frozen):
@@ -70,12 +84,14 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
 
     Raises:
         ServerError: the configured server does not answer, or ours does not start.
+        ServerLost: ours is gone, and the context could not do its work.
         PasswordError: others can read the home's password.
     """
     if configured := os.environ.get("PREFECT_API_URL"):
         check_configured_server(configured)
         load_prefect()
-        yield configured
+        with send_history():
+            yield configured
         return
     login = os.environ.get("PREFECT_API_AUTH_STRING")  # of another server than ours
     with hold_users_lock(home) as users:
@@ -86,11 +102,11 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
                 server = None if is_served(home) else start_server(home, port, password)
                 os.environ["PREFECT_API_AUTH_STRING"] = password
                 record = wait_until_healthy(home, server)
-            try:
+            _joined[record.api_url] = home
+            with send_history():
                 yield record.api_url
-            finally:
-                flush_history()
         finally:
+            _joined.clear()
             os.environ.pop("PREFECT_API_URL", None)
             os.environ.pop("PREFECT_API_AUTH_STRING", None)
             if login is not None:
@@ -197,6 +213,46 @@ def is_served(home: Path) -> bool:
         return True
 
 
+_joined: dict[str, Path] = {}
+"""The home of the local server in use, by the API's URL."""
+
+
+def is_lost() -> bool:
+    """Whether the local server in use is gone; a configured one may always come back."""
+    return any(is_gone(home, api_url) for api_url, home in _joined.items())
+
+
+def is_gone(home: Path, api_url: str) -> bool:
+    """Whether the server of `home` at `api_url` is gone, even if another has been started since."""
+    record = read_record(home) if is_served(home) else None
+    return record is None or record.api_url != api_url
+
+
+@contextmanager
+def send_history() -> Iterator[None]:
+    """Send the rest of the history at the end of the context. Once the server is lost, drop what
+    anyone logs about it, and raise `ServerLost` in place of unexpected errors."""
+
+    def is_worth_saying(record: logging.LogRecord) -> bool:
+        return not is_lost()
+
+    handlers = [*logging.getLogger().handlers, *logging.getLogger("prefect._internal").handlers]
+    for handler in handlers:
+        handler.addFilter(is_worth_saying)
+    seconds = SEND_INTERRUPTED_SECONDS
+    try:
+        yield
+        seconds = SEND_SECONDS
+    except Exception as error:
+        if isinstance(error, ExpectedError) or not is_lost():
+            raise
+        raise ServerLost from None
+    finally:
+        flush_history(seconds, is_lost)
+        for handler in handlers:
+            handler.removeFilter(is_worth_saying)
+
+
 def start_server(home: Path, port: int, password: str) -> subprocess.Popen[bytes]:
     """Start the server in its own session, so that Ctrl-C in the terminal does not stop it."""
     with (home / "server.log").open("wb") as log:
@@ -244,10 +300,12 @@ def wait_until_healthy(home: Path, server: subprocess.Popen[bytes] | None) -> Se
 def load_prefect() -> None:
     """Import what every flow needs; done while the server starts, this saves about 3 s."""
     import prefect.artifacts
-    import prefect.flows  # noqa: F401
+    import prefect.flows
+    import prefect.main  # noqa: F401  # sets up logging
     from prefect.context import refresh_global_settings_context
 
     refresh_global_settings_context()  # if it was imported before, it reads the URL now
+    logging.raiseExceptions = False  # its log worker would print each batch that it cannot send
     # A failed run's traceback is on its page in the UI; in the terminal the command prints the
     # error itself, and raises unexpected ones.
     for name in ("prefect.task_runs", "prefect.flow_runs"):

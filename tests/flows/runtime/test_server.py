@@ -9,8 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
-from flows.runtime.server import ServerError, is_served, local_server, read_record, stop_server
+from flows.runtime.server import (
+    ServerError,
+    is_gone,
+    is_served,
+    local_server,
+    read_record,
+    stop_server,
+)
 from flows.runtime.settings import prefect_environment
 
 ROOT = Path(__file__).parents[3]
@@ -99,3 +107,14 @@ def test_settings_of_taste_give_way_and_settings_of_privacy_do_not(tmp_path: Pat
 def test_importing_the_module_does_not_import_prefect() -> None:
     code = "import sys, flows.runtime.server; sys.exit('prefect' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_a_server_is_gone_when_nobody_or_another_serves_its_home(tmp_path: Path) -> None:
+    url = "http://127.0.0.1:4321/api"
+    record = json.dumps({"pid": 1, "port": 4321})
+    assert is_gone(tmp_path, url)
+    with FileLock(tmp_path / "serving.lock"):
+        (tmp_path / "server.json").write_text(record)
+        assert not is_gone(tmp_path, url)
+        (tmp_path / "server.json").write_text(record.replace("4321", "4322"))
+        assert is_gone(tmp_path, url)
