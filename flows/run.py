@@ -67,7 +67,6 @@ def _run_and_store_history(
     api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]
 ) -> tuple[bool, str]:
     from flows.runtime.history import wait_until_stored
-    from flows.runtime.server import is_lost
     from flows.runtime.task_runs import TASK_RUNS
     from flows.runtime.watched_runs import run_watched
 
@@ -79,7 +78,7 @@ def _run_and_store_history(
     state = run_watched(flow(**parameters, return_state=True))
     started = next(TASK_RUNS) - before - 1
     with STDERR.status("Storing the run's history …"):
-        wait_until_stored(api_url, state.state_details.flow_run_id, started, is_lost=is_lost)
+        wait_until_stored(api_url, state.state_details.flow_run_id, started)
     if state.is_cancelled():
         print_always("Cancelled in the Prefect UI. Committed work is kept; run again to resume.")
         raise SystemExit(1)

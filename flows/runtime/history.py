@@ -7,13 +7,8 @@ them: when a flow returns, its history may be incomplete.
 import logging
 import time
 import warnings
-from collections.abc import Callable
-from concurrent.futures import wait
-from contextlib import suppress
 from typing import Any, Literal
 from uuid import UUID
-
-import httpx
 
 from tasks.base import Frozen
 
@@ -39,28 +34,22 @@ class StoredRuns(Frozen):
 
 
 def wait_until_stored(
-    api_url: str,
-    flow_run_id: UUID,
-    expected_task_runs: int,
-    timeout: float = 60,
-    is_lost: Callable[[], bool] = lambda: False,
+    api_url: str, flow_run_id: UUID, expected_task_runs: int, timeout: float = 60
 ) -> StoredRuns:
     """Wait until the history of an ended run and its subflows is stored; return the counts.
 
     Call it from synchronous code after the flow has returned, while its server still runs.
     `expected_task_runs`: the task runs created in the run and all its subflows.
-    A history that is incomplete after `timeout` seconds, or once the server is lost, is a warning,
-    not an error: the results are in the warehouse.
+    A history that is incomplete after `timeout` seconds is a warning, not an error: the results
+    are in the warehouse.
     """
     deadline = time.monotonic() + timeout
-    flush_history(timeout, is_lost)
-    stored = StoredRuns(flow_runs=0, task_runs=0, ended=0, expected=expected_task_runs)
+    flush_history()
     while True:
-        with suppress(httpx.TransportError):  # it is away
-            stored = count_stored_runs(api_url, flow_run_id, expected_task_runs)
-            if stored.complete:
-                return stored
-        if is_lost() or time.monotonic() > deadline:
+        stored = count_stored_runs(api_url, flow_run_id, expected_task_runs)
+        if stored.complete:
+            return stored
+        if time.monotonic() > deadline:
             warnings.warn(
                 f"Prefect stored {stored.ended} of {expected_task_runs} task runs of this run "
                 f"within {timeout:.0f} s; its page in the UI will show fewer tasks than "
@@ -71,9 +60,8 @@ def wait_until_stored(
         time.sleep(POLL_SECONDS)
 
 
-def flush_history(timeout: float = 60, is_lost: Callable[[], bool] = lambda: False) -> None:
-    """Send this process's queued events and log lines, unless the server is lost; call it from
-    synchronous code.
+def flush_history(timeout: float = 60) -> None:
+    """Send this process's queued events and log lines; call it from synchronous code.
 
     At interpreter exit the server would already be gone.
     """
@@ -81,11 +69,9 @@ def flush_history(timeout: float = 60, is_lost: Callable[[], bool] = lambda: Fal
     from prefect.logging.handlers import APILogWorker
 
     logging.getLogger("EventsWorker").setLevel(logging.ERROR)  # it counts down as warnings
-    for worker in (APILogWorker, EventsWorker):  # an ending log worker may still emit events
-        deadline = time.monotonic() + timeout
-        pending: Any = worker.drain_all(timeout=0, at_exit=False)[1]  # type: ignore[index]
-        while pending and not is_lost() and time.monotonic() < deadline:
-            pending = wait(pending, POLL_SECONDS).not_done
+    # Events last: an ending log worker may still emit some.
+    APILogWorker.drain_all(timeout=timeout, at_exit=False)
+    EventsWorker.drain_all(timeout=timeout, at_exit=False)
 
 
 def count_stored_runs(api_url: str, flow_run_id: UUID, expected_task_runs: int) -> StoredRuns:

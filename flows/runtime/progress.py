@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
+import httpx
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from rich.progress import (
     BarColumn,
@@ -86,7 +87,8 @@ class StageProgress:
 
     async def _update_artifact(self) -> None:
         share = self._done / self._total if self._total else 1.0
-        await aupdate_progress_artifact(self._artifact, share * 100)
+        with suppress(httpx.HTTPError):  # the stage goes on without its bar in the UI
+            await aupdate_progress_artifact(self._artifact, share * 100)
 
 
 @asynccontextmanager

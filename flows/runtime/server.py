@@ -15,10 +15,11 @@ password and its log (server.log). server_process.py is the server.
 import fcntl
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -32,6 +33,7 @@ from flows.runtime.login import login_address, password_file, read_password
 from flows.runtime.settings import prefect_environment
 from tasks.base import Frozen
 from tasks.errors import ExpectedError
+from tasks.warehouse.errors import NoRoom
 
 START_SECONDS = 90.0
 """How long a server may take to start; the first start creates the database."""
@@ -43,6 +45,8 @@ SEND_SECONDS = 60.0
 """How long the rest of the history may take at the end of a run."""
 SEND_INTERRUPTED_SECONDS = 5.0
 """The same for a run that was interrupted or failed."""
+HISTORY_BYTES = 10_000_000
+"""Room that a run's history needs at the least."""
 UI_PORT = 4200
 LOG_LINES = 15
 """How much of the server's log an error message shows."""
@@ -99,7 +103,9 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
         try:
             with hold_start_lock(home):
                 password = read_password(home)
-                server = None if is_served(home) else start_server(home, port, password)
+                if not is_served(home):
+                    check_room([home])
+                    server = start_server(home, port, password)
                 os.environ["PREFECT_API_AUTH_STRING"] = password
                 record = wait_until_healthy(home, server)
             _joined[record.api_url] = home
@@ -244,13 +250,23 @@ def send_history() -> Iterator[None]:
         yield
         seconds = SEND_SECONDS
     except Exception as error:
-        if isinstance(error, ExpectedError) or not is_lost():
-            raise
-        raise ServerLost from None
+        if not isinstance(error, ExpectedError):
+            if is_lost():
+                raise ServerLost from None
+            check_room(_joined.values())
+        raise
     finally:
-        flush_history(seconds, is_lost)
+        if not is_lost():
+            flush_history(seconds)
         for handler in handlers:
             handler.removeFilter(is_worth_saying)
+
+
+def check_room(homes: Iterable[Path]) -> None:
+    """Raise NoRoom if a server of ours cannot keep a history."""
+    for home in homes:
+        if shutil.disk_usage(home).free < HISTORY_BYTES:
+            raise NoRoom.met(f"{home}, Prefect's folder")
 
 
 def start_server(home: Path, port: int, password: str) -> subprocess.Popen[bytes]:

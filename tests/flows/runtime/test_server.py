@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from flows.runtime import server as local
 from flows.runtime.server import (
     ServerError,
     is_gone,
@@ -20,6 +21,7 @@ from flows.runtime.server import (
     stop_server,
 )
 from flows.runtime.settings import prefect_environment
+from tasks.warehouse.errors import NoRoom
 
 ROOT = Path(__file__).parents[3]
 
@@ -118,3 +120,16 @@ def test_a_server_is_gone_when_nobody_or_another_serves_its_home(tmp_path: Path)
         assert not is_gone(tmp_path, url)
         (tmp_path / "server.json").write_text(record.replace("4321", "4322"))
         assert is_gone(tmp_path, url)
+
+
+def test_no_server_starts_and_no_error_is_a_riddle_where_its_history_has_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "HISTORY_BYTES", 1 << 60)
+    with pytest.raises(NoRoom, match="Prefect's folder"), local_server(tmp_path):
+        pass
+    assert not (tmp_path / "server.log").exists()
+    monkeypatch.setitem(local._joined, "http://127.0.0.1:1/api", tmp_path)
+    monkeypatch.setattr(local, "is_lost", lambda: False)
+    with pytest.raises(NoRoom, match="no room left"), local.send_history():
+        raise RuntimeError("HTTP 500: Internal Server Error")
