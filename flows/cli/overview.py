@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from flows.display.console import print_result
 from tasks.base import format_count
 from tasks.editions.names import HOW_TO_MAKE_ONE, list_newest_first
-from tasks.pending.pages import describe_second_look
 from tasks.planning.next_step import (
     EditionProgress,
     choose_judge,
@@ -57,8 +56,11 @@ def _describe_edition(source: Readable, edition: str, n_editions: int) -> Iterat
     else:
         yield "Leader", "nothing judged yet"
     yield "Next", find_next_step(source, edition, judge, found)
-    if found.pages and (later := describe_second_look(source, edition, command="evergreen fetch")):
-        yield "Later", later
+    if found.pages:
+        from tasks.pending.pages import describe_second_look  # slow
+
+        if later := describe_second_look(source, edition, command="evergreen fetch"):
+            yield "Later", later
 
 
 def _describe_progress(found: EditionProgress, judge: str) -> str:

@@ -14,7 +14,6 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.editions.names import list_editions
 from tasks.judges.registry import load_judge as judge_named
-from tasks.pending.pages import describe_second_look
 from tasks.pending.status import StageCounts, count_stages
 from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -33,6 +32,8 @@ def status(
 ) -> None:
     """Count what is done, pending and failed per stage, for one judge."""
     decider = judge_named(judge)
+    from tasks.pending.pages import describe_second_look  # slow
+
     with open_to_read(warehouse, edition) as source:
         names = [edition] if edition else list_editions(source)
         counts = [row for name in names for row in count_stages(source, name, decider)]

@@ -9,7 +9,6 @@ import orjson
 import polars as pl
 
 from tasks.publishing.material import SiteMaterial
-from tasks.scoring.extractors import count_empty_lists
 from tasks.secrecy.guard import KeyGuard
 from tasks.signing.signatures import SUFFIX
 from tasks.site.content import Download
@@ -100,9 +99,7 @@ def _load_table(material: SiteMaterial, name: str) -> pl.DataFrame:
     parameters: list[Any] = [material.edition]
     if "$2" in query:
         parameters.append(list(material.judges))
-    frame = material.source.frame(query, parameters)
-    is_board = name == SMALL[0]
-    return count_empty_lists(material.source, material.edition, frame) if is_board else frame
+    return material.source.frame(query, parameters)
 
 
 def _make_manifest(material: SiteMaterial) -> str:

@@ -6,8 +6,6 @@ from types import MappingProxyType
 
 import polars as pl
 
-from tasks.extraction.claims import DOUBTED, extract_claims
-from tasks.extraction.facts import extract_facts
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
 
@@ -82,6 +80,8 @@ def _describe(row: dict[str, object], names: Mapping[str, str], *, several: bool
 
 def find_empty_lists(source: Readable, edition: str, agent: str | None = None) -> pl.DataFrame:
     """Return the empty lists behind an edition's reports where the offline extractor finds some."""
+    from tasks.extraction.claims import DOUBTED  # slow, and `status` needs only the names
+
     rows = source.frame(EMPTY, [edition, agent])
     texts = rows.select("n_offline", "what", "title", "text").iter_rows()
     found = [_count_offline(*text) if n is None else n for n, *text in texts]
@@ -92,6 +92,9 @@ def find_empty_lists(source: Readable, edition: str, agent: str | None = None) -
 
 @lru_cache(maxsize=256)
 def _count_offline(what: str, title: str, text: str) -> int:
+    from tasks.extraction.claims import extract_claims
+    from tasks.extraction.facts import extract_facts
+
     return len((extract_claims if what == "claims" else extract_facts)(title, text))
 
 

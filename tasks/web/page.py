@@ -8,7 +8,6 @@ from time import monotonic
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from tasks.base import Frozen
-from tasks.models.client import parse_retry_after
 from tasks.warehouse.pages import FetchOutcome, FetchSource, PageStatus
 from tasks.warehouse.rows import replace_surrogates
 from tasks.web.errors import PageDeferred, printable
@@ -86,6 +85,8 @@ class FetchResult(BaseModel):
 
     def add_answer(self, url: str, status: int, headers: Mapping[str, str]) -> None:
         """Record a server's answer. Repeated headers are kept as the library lists them."""
+        from tasks.models.client import parse_retry_after  # loads httpx, which `status` need not
+
         self.final_url, self.http_status, self.known_at = url, status, monotonic()
         self.headers = {
             name.lower(): replace_surrogates(value[:MAX_HEADER_CHARACTERS])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -75,7 +76,7 @@ def test_no_service_is_asked_at_an_address_with_a_password(
     own = HttpAsk(kind="http", url="https://host.invalid", url_env=VARIABLE)
     judge = load_judges().judges["local"].model_copy(update={"base_url_env": VARIABLE})
     assert isinstance(judge, LlmJudgeEntry)
-    unused: Any = None
+    unused: Any = Mock()
     jina = JinaReader(url="https://host.invalid", url_env=VARIABLE)
     wayback = WaybackMachine(url="https://host.invalid", url_env=VARIABLE)
     monkeypatch.setenv(VARIABLE, address)

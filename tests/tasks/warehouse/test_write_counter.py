@@ -1,6 +1,7 @@
 """Committed writes that are missing are counted and told, until they are restored or given up."""
 
 import asyncio
+import logging
 import os
 import shutil
 from contextlib import AbstractContextManager
@@ -114,8 +115,9 @@ def test_an_older_copy_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
 
 
 def test_every_opening_tells_it_until_somebody_gives_them_up(
-    killed: Path, caplog: pytest.LogCaptureFixture
+    killed: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("evergreen"), "filters", [])  # those of a command
     log_of(killed).unlink()
     caplog.clear()
     with open_warehouse(killed) as store:
