@@ -7,13 +7,12 @@ from markupsafe import Markup
 
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.ratios import mean
-from tasks.publishing.costs import AgentCosts, load_costs
-from tasks.publishing.differences import make_agent_table
-from tasks.publishing.exposure import load_exposure
+from tasks.publishing.analyses import make_agent_table
+from tasks.publishing.boards import AgentCosts, load_costs, load_exposure
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.site.charts import draw_profile
 from tasks.site.content import BoardView, FigureCell, ReportLink, SiteTable
-from tasks.site.pages import SitePages
+from tasks.site.folder import SitePages
 from tasks.site.wording import format_dollars, format_figure, format_number
 
 Pair = tuple[str, str]
