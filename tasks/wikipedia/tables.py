@@ -138,11 +138,8 @@ def _format_lines(grid: list[list[str]], has_head: bool) -> tuple[str, ...]:
 
 
 def _format_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(_escape_cell(cell) for cell in cells)} |"
-
-
-def _escape_cell(cell: str) -> str:
-    return escape_words(cell).replace("|", "\\|")
+    escaped = (escape_words(cell).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
 
 
 def _is_reference_column(head: str) -> bool:
