@@ -125,8 +125,7 @@ def _make_category_table(material: SiteMaterial, links: Sequence[ReportLink]) ->
         return None
     entry = material.main_metric
     rows = sorted(
-        ((mean(values) or 0.0, len(values), name) for name, values in grouped.items()),
-        reverse=True,
+        ((mean(values) or 0.0, len(values), name) for name, values in grouped.items()), reverse=True
     )
     return SiteTable(
         caption=f"{entry.title} by category: mean over articles",

@@ -121,10 +121,7 @@ def _build_context(frame: ReportFrame, report: ExplainedReport) -> dict[str, Any
 
 
 def _split_items(
-    starts: Sequence[int],
-    name: Callable[[int], str],
-    what: str,
-    items: Sequence[NumberedItem],
+    starts: Sequence[int], name: Callable[[int], str], what: str, items: Sequence[NumberedItem]
 ) -> Iterator[tuple[str, str, Sequence[NumberedItem]]]:
     """Yield the pages of items that begin with these numbers: href, description and items."""
     if starts:

@@ -60,8 +60,7 @@ def read_table(node: LexborNode) -> MarkdownTable:
             has_head = all(cell.tag == "th" or not cell_text(cell.node) for cell in cells)
     caption = next((c for c in _children(node) if c.tag == "caption"), None)
     return MarkdownTable(
-        caption=cell_text(caption.node) if caption else "",
-        lines=_format_lines(grid, has_head),
+        caption=cell_text(caption.node) if caption else "", lines=_format_lines(grid, has_head)
     )
 
 
