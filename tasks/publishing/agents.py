@@ -12,7 +12,7 @@ from tasks.publishing.boards import AgentCosts, load_costs, load_exposure
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.site.charts import draw_profile
 from tasks.site.content import BoardView, FigureCell, ReportLink, SiteTable
-from tasks.site.folder import SitePages
+from tasks.site.pages import SitePages
 from tasks.site.wording import format_dollars, format_figure, format_number
 
 Pair = tuple[str, str]

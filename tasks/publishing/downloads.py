@@ -14,7 +14,8 @@ from tasks.secrecy.guard import KeyGuard
 from tasks.signing.signatures import SUFFIX
 from tasks.site.content import Download
 from tasks.site.environment import render_page
-from tasks.site.folder import SiteFolder, SitePages
+from tasks.site.folder import SiteFolder
+from tasks.site.pages import SitePages
 from tasks.spreadsheets import format_csv
 
 _JUDGED = "WHERE edition = $1 AND list_contains($2, judge) ORDER BY"

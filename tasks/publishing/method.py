@@ -24,7 +24,7 @@ from tasks.publishing.material import SiteMaterial
 from tasks.scoring.board_notes import describe_completeness, describe_missing
 from tasks.scoring.extractors import describe_extractors
 from tasks.site.content import SiteTable
-from tasks.site.folder import SitePages
+from tasks.site.pages import SitePages
 from tasks.site.wording import format_dollars, format_figure, format_moment, format_number
 from tasks.warehouse.rows import utc_now
 

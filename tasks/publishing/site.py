@@ -29,7 +29,8 @@ from tasks.signing.keys import Signer
 from tasks.signing.signatures import UNSIGNED
 from tasks.site.content import BoardView, SiteInfo
 from tasks.site.environment import load_asset
-from tasks.site.folder import SiteFolder, SitePages
+from tasks.site.folder import SiteFolder
+from tasks.site.pages import SitePages
 from tasks.warehouse.store import Readable
 
 ASSETS = ("assets/site.css", "assets/site.js")

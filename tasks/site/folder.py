@@ -1,4 +1,4 @@
-"""Write a site's folder atomically, and render its pages from their templates into it."""
+"""Write a site's folder atomically."""
 
 import errno
 import json
@@ -11,15 +11,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from tasks.secrecy.guard import KeyGuard
 from tasks.signing.keys import Signer
 from tasks.signing.signatures import UNSIGNED
-from tasks.site.content import SiteInfo
-from tasks.site.environment import render_page
 from tasks.site.mark import (
     MARK,
     MARK_SIGNATURE,
@@ -216,25 +213,6 @@ class SiteFolder:
                     path.rename(self.target)
                 else:
                     shutil.rmtree(path, ignore_errors=True)
-
-
-@dataclass(frozen=True)
-class SitePages:
-    """Renders pages with the content that all of them share."""
-
-    info: SiteInfo
-    folder: SiteFolder
-
-    def add(self, path: str, template: str | None = None, **content: Any) -> None:
-        """Write a page to `path`, from the template of that name unless another is named.
-
-        Raises:
-            UnwritableSite: it cannot be written.
-        """
-        page = render_page(
-            template or path, depth=path.count("/"), site=self.info, here=path, **content
-        )
-        self.folder.add(path, page)
 
 
 @contextmanager
