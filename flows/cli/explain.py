@@ -18,8 +18,7 @@ from flows.display.explanation import print_report
 from flows.display.failed_claims import print_failed_claims, select_failed_claims
 from flows.display.formats import format_json
 from tasks.analysis.explanation import explain_reports
-from tasks.editions.names import UnknownName
-from tasks.editions.report_names import find_agent, find_report
+from tasks.editions.names import UnknownName, find_agent, find_report
 from tasks.judges.registry import load_judge as judge_named
 from tasks.protocols.registry import resolve_name
 from tasks.warehouse.explanations import (

@@ -16,8 +16,7 @@ from tasks.base import format_count
 from tasks.signing.errors import UnusableKey
 from tasks.signing.keys import KEY_VARIABLE, PASSWORD_VARIABLE, make_keys
 from tasks.signing.signatures import load_public_key
-from tasks.site.mark import MARK
-from tasks.site.verification import verify_site
+from tasks.site.mark import MARK, verify_site
 
 
 def new(

@@ -36,7 +36,7 @@ from tasks.analysis.judges import (
     compare_judges,
     select_reports,
 )
-from tasks.editions.report_names import find_report
+from tasks.editions.names import find_report
 from tasks.judging.preconditions import check_judges
 from tasks.pending.evaluation import Evaluation, describe_if_done
 from tasks.publishing.changes import SiteChanges, load_changes

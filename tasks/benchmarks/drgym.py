@@ -52,9 +52,7 @@ _KINDS = ("_aggregated", "_deduplicated", "")
 _FROM_NUMBER = BeforeValidator(lambda value: str(value) if type(value) is int else value)
 """Makes a number a text: some copies have numeric ids, queries or key points."""
 Id = Annotated[
-    str,
-    StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
-    _FROM_NUMBER,
+    str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"), _FROM_NUMBER
 ]
 """The assignment's id, also used as file name of its reports."""
 _Text = Annotated[TrimmedText, _FROM_NUMBER]

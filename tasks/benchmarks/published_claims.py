@@ -161,9 +161,7 @@ def _unescape(text: str) -> str:
 
 
 def _make_claims(
-    report: Report,
-    statements: tuple[PublishedStatement, ...],
-    unwritten: Sequence[tuple[str, ...]],
+    report: Report, statements: tuple[PublishedStatement, ...], unwritten: Sequence[tuple[str, ...]]
 ) -> tuple[Claim, ...]:
     places = locate_facts([s.text for s in statements], report.text)
     return tuple(

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tasks.benchmarks.document import ReportDocument, parse_document
+from tasks.benchmarks.document import ReportDocument, parse_document, parse_pages, select_copies
 from tasks.benchmarks.errors import UnreadableFileError
 from tasks.benchmarks.layout import Issues, Layout
 from tasks.benchmarks.published_claims import PublishedClaims, parse_claims
-from tasks.benchmarks.published_pages import parse_pages, select_copies
 from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Agent, Citation, Claim, Extraction, Report, content_sha

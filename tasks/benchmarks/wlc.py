@@ -182,7 +182,18 @@ def _read_facts(
         texts = _read_fact_texts(layout, path, issues) if path else []
         if texts:
             facts.extend(_make_facts(article, texts))
-            extractions.append(_make_extraction(article, texts))
+            extractions.append(
+                Extraction(
+                    edition=article.edition,
+                    agent="",
+                    assignment=article.article,
+                    source="published",
+                    extractor_version=EXTRACTOR_VERSION,
+                    input_sha=article.text_sha,
+                    output_sha=content_sha(*texts),
+                    n_items=len(texts),
+                )
+            )
     return facts, extractions
 
 
@@ -218,16 +229,3 @@ def _make_facts(article: Article, texts: Sequence[str]) -> list[Fact]:
         )
         for number, (text, (section, position)) in enumerate(zip(texts, places, strict=True))
     ]
-
-
-def _make_extraction(article: Article, texts: Sequence[str]) -> Extraction:
-    return Extraction(
-        edition=article.edition,
-        agent="",
-        assignment=article.article,
-        source="published",
-        extractor_version=EXTRACTOR_VERSION,
-        input_sha=article.text_sha,
-        output_sha=content_sha(*texts),
-        n_items=len(texts),
-    )

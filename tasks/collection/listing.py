@@ -13,11 +13,7 @@ from tasks.collection.wiki import Wiki
 from tasks.configuration.topics import find_category
 from tasks.configuration.wikipedia import CollectionRules
 from tasks.warehouse.store import Warehouse
-from tasks.warehouse.wiki_editions import (
-    Candidate,
-    CandidateDecision,
-    Collection,
-)
+from tasks.warehouse.wiki_editions import Candidate, CandidateDecision, Collection
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.client import PAGES_AT_ONCE, split_batches
 from tasks.wikipedia.listing import (

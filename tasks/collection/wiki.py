@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.warehouse.store import Warehouse
-from tasks.wikipedia.client import MediaWiki
+from tasks.wikipedia.client import MediaWiki, PageViews
 from tasks.wikipedia.http import Clock, PoliteClient
-from tasks.wikipedia.pageviews import PageViews
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from zipfile import BadZipFile, ZipFile
 import mammoth
 
 from tasks.documents import html
-from tasks.documents.document import ParsedDocument, UnreadableDocument
-from tasks.documents.kinds import OLE
-from tasks.documents.pictures import PictureCollector
+from tasks.documents.document import OLE, ParsedDocument, UnreadableDocument
+from tasks.documents.picture import PictureCollector
 
 READER = f"mammoth {version('mammoth')}, {html.READER}"
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

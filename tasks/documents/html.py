@@ -9,7 +9,7 @@ from html_to_markdown import ConversionOptions, convert
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tasks.documents.document import ParsedDocument, UnreadableDocument
-from tasks.documents.pictures import PictureCollector
+from tasks.documents.picture import PictureCollector
 from tasks.documents.plain import BYTE_ORDER_MARKS
 
 READER = f"html-to-markdown {version('html-to-markdown')}"

@@ -22,7 +22,7 @@ from tasks.documents.pdf_words import (
     extract_words,
     group_lines,
 )
-from tasks.documents.pictures import PictureCollector
+from tasks.documents.picture import PictureCollector
 
 READER = f"pdfplumber {version('pdfplumber')}, layout 1"
 MAX_UNKNOWN = 0.3

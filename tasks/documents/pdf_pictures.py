@@ -7,8 +7,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 from PIL import Image
 
-from tasks.documents.picture import MAX_PIXELS, to_png
-from tasks.documents.pictures import PictureCollector
+from tasks.documents.picture import MAX_PIXELS, PictureCollector, to_png
 
 MIN_SIDE = 32
 """Smaller pictures, in pixels, are bullets, lines and icons."""

@@ -93,9 +93,7 @@ def extract_words(page: Page, tagged: Mapping[int, TagPlace]) -> list[PdfWord]:
     """Extract the words of a page in text order, without artifacts and rotated text."""
     _annotate_letters(page)
     found = page.extract_words(
-        use_text_flow=True,
-        x_tolerance_ratio=0.2,
-        extra_attrs=["fontname", "size", "mcid", "url"],
+        use_text_flow=True, x_tolerance_ratio=0.2, extra_attrs=["fontname", "size", "mcid", "url"]
     )
     return [
         PdfWord(

@@ -12,8 +12,9 @@ from tasks.documents.document import (
     MAX_FILE_BYTES,
     ParsedDocument,
     UnreadableDocument,
+    detect_kind,
+    parse_kind,
 )
-from tasks.documents.kinds import detect_kind, parse_kind
 from tasks.processes.bounded import run_bounded
 from tasks.processes.helper import LimitExceeded
 from tasks.warehouse.rows import replace_surrogates

@@ -85,7 +85,7 @@ def assign_points(rubrics: Sequence[DraftedRubric], most_points: int) -> tuple[D
     """Return the most important rubrics with points that sum to 30, as close to the drafted points
     as possible. The sum is lower only if `most_points` each do not suffice."""
     kept = list(rubrics)
-    while len(kept) > 1 and _total_points(kept[:-1]) >= QUERY_POINTS:
+    while len(kept) > 1 and sum(rubric.points for rubric in kept[:-1]) >= QUERY_POINTS:
         kept.pop()
     points = [rubric.points for rubric in kept]
     for place in reversed(range(len(points))):
@@ -99,7 +99,3 @@ def assign_points(rubrics: Sequence[DraftedRubric], most_points: int) -> tuple[D
         rubric.model_copy(update={"points": value})
         for rubric, value in zip(kept, points, strict=True)
     )
-
-
-def _total_points(rubrics: Sequence[DraftedRubric]) -> int:
-    return sum(rubric.points for rubric in rubrics)

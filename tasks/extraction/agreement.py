@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
-from tasks.extraction.matching import match_statements
+from tasks.extraction.facts import match_statements
 from tasks.extraction.urls import normalise_url
 from tasks.metrics.claim_trees import f1_score
 from tasks.metrics.ratios import share

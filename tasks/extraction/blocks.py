@@ -116,17 +116,14 @@ class _OutlineReader:
         if token.type == "heading_open":
             self._heading_level = int(token.tag[1])
         elif token.type == "tr_open" and not self._depth.get("thead"):
-            self._read_row(token)
+            if token.map and token.map[0] < len(self._lines):
+                self._add("row", *self._lines[token.map[0]])
         elif token.type == "inline" and not self._depth.get("table"):
             self._read_inline(token)
 
     def finish(self) -> Outline:
         self._close_references(len(self.markdown))
         return Outline(tuple(self._blocks), tuple(self._references))
-
-    def _read_row(self, token: "Token") -> None:
-        if token.map and token.map[0] < len(self._lines):
-            self._add("row", *self._lines[token.map[0]])
 
     def _read_inline(self, token: "Token") -> None:
         if token.map is None:
@@ -166,7 +163,7 @@ class _OutlineReader:
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
         self._path.append((level, words))
-        if not self._in_references():
+        if not any(is_reference_heading(title) for _, title in self._path):
             self._close_references(start)
         elif self._references_from is None:
             self._references_from = end
@@ -180,9 +177,6 @@ class _OutlineReader:
             self._close_references(0)
             return True
         return False
-
-    def _in_references(self) -> bool:
-        return any(is_reference_heading(words) for _, words in self._path)
 
     def _close_references(self, end: int) -> None:
         if self._references_from is not None:

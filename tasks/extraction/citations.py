@@ -50,7 +50,7 @@ def find_markers(text: str) -> list[Marker]:
     for found in (
         _find_lenticular(text),
         _find_numbered(text),
-        _find_footnotes(text),
+        (Marker(*match.span(), match.group(), (match[1],)) for match in _FOOTNOTE.finditer(text)),
         _find_urls(text),
     ):
         taken = merge_markers(taken, found)
@@ -84,11 +84,10 @@ def find_bare_numbers(text: str, known: Set[str]) -> Iterator[Marker]:
 
 def trim_url(url: str) -> str:
     """Remove the punctuation of the surrounding sentence from the end of a bare URL."""
-    while url:
-        if url[-1] in _TRAILING_PUNCTUATION or (url[-1] == ")" and url.count("(") < url.count(")")):
-            url = url[:-1]
-        else:
-            break
+    while url and (
+        url[-1] in _TRAILING_PUNCTUATION or (url[-1] == ")" and url.count("(") < url.count(")"))
+    ):
+        url = url[:-1]
     return url
 
 
@@ -165,11 +164,6 @@ def _find_numbered(text: str) -> Iterator[Marker]:
         [*_NUMBERED.finditer(text), *_SUPERSCRIPT.finditer(text)], key=lambda found: found.start()
     ):
         yield Marker(*match.span(), match.group(), expand_numbers(match[1]))
-
-
-def _find_footnotes(text: str) -> Iterator[Marker]:
-    for match in _FOOTNOTE.finditer(text):
-        yield Marker(*match.span(), match.group(), (match[1],))
 
 
 def _find_lenticular(text: str) -> Iterator[Marker]:

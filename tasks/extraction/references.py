@@ -83,7 +83,8 @@ def _parse_entries(lines: Iterable[str]) -> list[_ReferenceEntry]:
     for line in lines:
         lead = _LEAD.match(line)
         body = line[lead.end() :] if lead else line
-        numbers = _parse_numbers(lead["lead"]) if lead else ()
+        names = _NAME.findall(lead["lead"]) if lead else []
+        numbers = tuple(str(int(name)) if name.isdecimal() else name for name in names)
         entry = _parse_entry(numbers, body)
         pending = entries[-1] if entries and not entries[-1].urls else None
         if not numbers and entry.urls and pending and pending.numbers:
@@ -101,11 +102,6 @@ def _parse_entry(numbers: tuple[str, ...], body: str) -> _ReferenceEntry:
         return _ReferenceEntry(markers[0].numbers, urls)
     after_url = [m for m in markers if not m.url and m.numbers] if urls else []
     return _ReferenceEntry(numbers, urls, tuple(n for m in after_url for n in m.numbers))
-
-
-def _parse_numbers(lead: str) -> tuple[str, ...]:
-    names = _NAME.findall(lead)
-    return tuple(str(int(name)) if name.isdecimal() else name for name in names)
 
 
 def _map_numbers(entries: list[_ReferenceEntry], cited: frozenset[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.documents.kinds import KINDS as ENDINGS
+from tasks.documents.document import KINDS as ENDINGS
 from tasks.editions.names import check_edition
 from tasks.files.opening import list_files, resolve_within
 from tasks.foreign_text import HIDDEN, make_visible, refuse_hidden
@@ -111,7 +111,8 @@ def match_reports(
 
 
 def _make_file(agent: str, path: Path, file: Path, match: FileMatch) -> MatchedFile:
-    name = replace_surrogates(_relative_path(file, path))
+    relative = file.relative_to(path).as_posix() if path.is_dir() else file.name
+    name = replace_surrogates(relative)
     if (shown := make_visible(name, one_line=True)) != name:
         match = FileMatch(file=match.file, problem=f"{HIDDEN}; rename it without them")
     return MatchedFile(agent=agent, path=shown, file=file, match=match)
@@ -146,10 +147,6 @@ def _refuse_outside(folders: Sequence[Path], path: Path) -> None:
             raise EditionError(
                 f"{folder} cannot be read ({error.strerror or error}). Put the folder itself there."
             ) from None
-
-
-def _relative_path(file: Path, path: Path) -> str:
-    return file.relative_to(path).as_posix() if path.is_dir() else file.name
 
 
 def match_names(names: Sequence[str], known: Mapping[str, str]) -> list[FileMatch]:

@@ -86,10 +86,7 @@ class _QueryRows:
 
 
 def import_queries(
-    warehouse: Warehouse,
-    published: PublishedSet,
-    queries: Sequence[PublishedQuery],
-    edition: str,
+    warehouse: Warehouse, published: PublishedSet, queries: Sequence[PublishedQuery], edition: str
 ) -> QueriesSummary:
     """Import queries as an edition.
 

@@ -13,8 +13,7 @@ from typing import Literal
 from tasks.base import Frozen
 from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import load_agents
-from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument
-from tasks.documents.kinds import parse_kind
+from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument, parse_kind
 from tasks.documents.reading import check_size, read_document
 from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.imports.answers import find_questions
@@ -34,6 +33,7 @@ JOB_PREFIX = "job "
 SCAN = "it has no text: judges that read its media type get the file, others cannot assess it"
 REMARK = "file_remark"
 ISSUE_KINDS: dict[str, str] = {"left out": "file_left_out", "unreadable": "unreadable_file"}
+OF_REPORT = "edition = $1 AND agent = $2 AND assignment = $3"
 FILE_ISSUE_KINDS = frozenset([REMARK, *ISSUE_KINDS.values()])
 """The kinds of import issues made here; those of other imports are kept."""
 
@@ -175,16 +175,12 @@ class _Importer:
         return None
 
     def _find_stored_report(self, item: MatchedFile) -> Report | None:
-        where = "edition = $1 AND agent = $2 AND assignment = $3"
         key = [self._edition, item.agent, item.match.assignment]
-        return next(iter(self._warehouse.rows(Report, where, key)), None)
+        return next(iter(self._warehouse.rows(Report, OF_REPORT, key)), None)
 
     def _load_files(self, report: Report) -> list[ReportFile]:
-        return self._warehouse.rows(
-            ReportFile,
-            "edition = $1 AND agent = $2 AND assignment = $3",
-            [report.edition, report.agent, report.assignment],
-        )
+        key = [report.edition, report.agent, report.assignment]
+        return self._warehouse.rows(ReportFile, OF_REPORT, key)
 
     def _make_report(self, item: MatchedFile, assignment: str, document: ParsedDocument) -> Report:
         text = "" if document.scanned else document.markdown
@@ -226,11 +222,7 @@ class _Importer:
         ]
 
     def _write(self, report: Report, files: Sequence[ReportFile], before: Report | None) -> None:
-        key = {
-            "edition": report.edition,
-            "agent": report.agent,
-            "assignment": report.assignment,
-        }
+        key = {"edition": report.edition, "agent": report.agent, "assignment": report.assignment}
         name = self._names.get(report.agent, report.agent)
         agent = Agent(edition=report.edition, agent=report.agent, name=name)
         changes = [

@@ -185,11 +185,7 @@ def import_frame(
         Change(Agent, published.agents),
         Change(Article, published.articles),
         Change(Assignment, _keep_prompts(warehouse, edition, published.assignments)),
-        Change(
-            ImportIssue,
-            published.issues,
-            replacing={"edition": edition, "scope": ""},
-        ),
+        Change(ImportIssue, published.issues, replacing={"edition": edition, "scope": ""}),
         *_changed_facts(warehouse, edition, published),
     )
     return published

@@ -7,9 +7,8 @@ from markupsafe import Markup
 
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.ratios import mean
-from tasks.publishing.costs import AgentCosts, load_costs
-from tasks.publishing.differences import make_agent_table
-from tasks.publishing.exposure import load_exposure
+from tasks.publishing.analyses import make_agent_table
+from tasks.publishing.boards import AgentCosts, load_costs, load_exposure
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.site.charts import draw_profile
 from tasks.site.content import BoardView, FigureCell, ReportLink, SiteTable
@@ -126,8 +125,7 @@ def _make_category_table(material: SiteMaterial, links: Sequence[ReportLink]) ->
         return None
     entry = material.main_metric
     rows = sorted(
-        ((mean(values) or 0.0, len(values), name) for name, values in grouped.items()),
-        reverse=True,
+        ((mean(values) or 0.0, len(values), name) for name, values in grouped.items()), reverse=True
     )
     return SiteTable(
         caption=f"{entry.title} by category: mean over articles",

@@ -1,18 +1,24 @@
-"""The analyses page: a section per analysis, with tables and charts."""
+"""The analyses page, a section per analysis with tables and charts, and the differences between
+agents: the page of all pairs, and an agent's table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
+from tasks.analysis.agents import compare_agents
 from tasks.analysis.analyses import Analyses, Analysis, run_analyses
 from tasks.analysis.tables import TextTable, make_tables
+from tasks.configuration.models import MetricEntry
+from tasks.editions.names import UnknownName
+from tasks.metrics.ranks import SIGNIFICANCE_LEVEL
 from tasks.protocols.registry import get_protocol_title
 from tasks.publishing.material import SiteMaterial
 from tasks.site.charts import draw_bars, draw_scatter
 from tasks.site.content import SiteTable
 from tasks.site.pages import SitePages
+from tasks.site.wording import format_figure, format_interval, format_number
 
 HEADINGS: dict[Analysis, str] = {
     "difficulty": "How difficult the categories are",
@@ -25,6 +31,17 @@ HEADINGS: dict[Analysis, str] = {
     "trend": "Trend over editions",
 }
 """The sections' headings, in the order of the page."""
+DIFFERENCES = (("First", False), ("Second", False), ("Difference", True), ("95 % interval", True),
+           ("Effect size", True), ("First better", True), ("p", True), ("p corrected", True),
+           ("Articles", True), ("Result", False))  # fmt: skip
+DIFFERENCES_NOTE = (
+    "Difference: the first agent's figure minus the second's, over the articles that both have, in "
+    "percentage points (or in the metric's unit). Effect size: Cohen's d_z, the mean divided by "
+    "the standard deviation of the articles' differences. First better: share of articles, ties "
+    "count half. p: two-sided randomization test within articles, Holm-corrected over all pairs "
+    "of the metric; a difference is significant if the corrected p is below .05. *: one of the "
+    "two figures is provisional."
+)
 
 
 def write_analyses_page(material: SiteMaterial, pages: SitePages) -> None:
@@ -133,3 +150,80 @@ CHARTS: dict[Analysis, Callable[[Analyses, SiteMaterial], Markup | None]] = {
     "contamination": _draw_contamination,
     "trend": _draw_trend,
 }
+
+
+def write_differences_page(material: SiteMaterial, pages: SitePages) -> None:
+    tables = [table for judge in material.judges for table in _compare_agents(material, judge)]
+    pages.add("differences.html", tables=tables, read=DIFFERENCES_NOTE)
+
+
+def make_agent_table(material: SiteMaterial, agent: str) -> SiteTable | None:
+    """Compare an agent with each of the others by the site's main metric."""
+    if not material.main:
+        return None
+    protocol, metric = material.main
+    try:
+        pairs = compare_agents(
+            material.source, material.edition, material.judge, [protocol], [metric], [agent]
+        )
+    except UnknownName:  # there is no other agent
+        return None
+    entry = material.metric(protocol, metric)
+    return SiteTable(
+        caption=f"{entry.title}: this agent minus each other agent",
+        columns=DIFFERENCES[1:],
+        rows=tuple(_format_row(material, row, entry)[1:] for row in pairs.iter_rows(named=True)),
+        note=DIFFERENCES_NOTE,
+    )
+
+
+def _compare_agents(material: SiteMaterial, judge: str) -> Iterator[SiteTable]:
+    """Yield a table for each ranking or headline metric with pairs."""
+    try:
+        pairs = compare_agents(material.source, material.edition, judge)
+    except UnknownName:  # fewer than two agents
+        return
+    for (protocol, metric), rows in pairs.group_by("protocol", "metric", maintain_order=True):
+        if rows["difference"].is_not_null().any():
+            entry = material.metric(str(protocol), str(metric))
+            direction = "" if entry.better == "higher" else ", lower is better"
+            title = f"{material.protocol_title(str(protocol))}: {entry.title}{direction}"
+            yield SiteTable(
+                caption=f"{title} · {material.judge_title(judge)}",
+                columns=DIFFERENCES,
+                rows=tuple(_format_row(material, row, entry) for row in rows.iter_rows(named=True)),
+            )
+
+
+def _format_row(material: SiteMaterial, row: dict[str, Any], entry: MetricEntry) -> tuple[str, ...]:
+    return (
+        material.agent_name(row["agent"]),
+        material.agent_name(row["other"]),
+        _format_signed(row["difference"], entry) + ("*" if row["provisional"] else ""),
+        format_interval(row["low"], row["high"], entry.unit) or "–",
+        format_number(row["effect_size"]),
+        format_figure(row["better_share"]) + ("" if row["better_share"] is None else " %"),
+        _format_p(row["p"]),
+        _format_p(row["p_adjusted"]),
+        format_number(row["n_articles"]),
+        _describe_result(row, entry),
+    )
+
+
+def _format_signed(value: float | None, entry: MetricEntry) -> str:
+    return ("+" if value is not None and value >= 0 else "") + format_figure(value, entry.unit)
+
+
+def _format_p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
+
+
+def _describe_result(row: dict[str, Any], entry: MetricEntry) -> str:
+    if row["p_adjusted"] is None or row["difference"] is None:
+        return row["reason"] or "not tested"
+    if row["p_adjusted"] >= SIGNIFICANCE_LEVEL:
+        return "not significant"
+    first = (row["difference"] > 0) == (entry.better == "higher")
+    return "first is better" if first else "second is better"

@@ -130,7 +130,8 @@ def _draw_heatmap(
     facts: Sequence[ArticleFact],
     judged: Mapping[str, Mapping[int, OutcomeMark]],
 ) -> Markup:
-    sections = [(name, len([*rows])) for name, rows in groupby(facts, key=_top_section)]
+    tops = (section.split(" > ")[0] for _, _, section in facts)  # the bands of the axis
+    sections = [(name, len([*rows])) for name, rows in groupby(tops)]
     found = {
         material.agent_name(agent): [
             HEAT_WORD.get(marks[place].tone, "no verdict") if place in marks else "no verdict"
@@ -139,11 +140,6 @@ def _draw_heatmap(
         for agent, marks in judged.items()
     }
     return draw_heatmap(found, sections, f"Facts of {assigned.title}")
-
-
-def _top_section(fact: ArticleFact) -> str:
-    """Return the top-level section, for the bands of the heatmap's axis."""
-    return fact[2].split(" > ")[0]
 
 
 def _make_sections(

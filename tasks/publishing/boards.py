@@ -1,13 +1,14 @@
-"""The boards of a site's leaderboard."""
+"""The boards of a site's leaderboard, with each agent's costs and what its programs could reach."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from tasks.configuration.models import MetricEntry
+from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.protocols.registry import available_protocols, get_protocol_title
-from tasks.publishing.costs import AgentCosts, load_costs
-from tasks.publishing.exposure import load_exposure
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.board_notes import (
     describe_columns_left_out,
@@ -20,6 +21,35 @@ from tasks.scoring.boards import Board, choose_ranking_metric, select_boards, se
 from tasks.scoring.extractors import describe_extractors
 from tasks.site.charts import draw_ranking
 from tasks.site.content import BoardEntry, BoardView, MetricColumn
+from tasks.site.wording import format_dollars, format_number
+
+PROGRAMS = """
+SELECT agent,
+    count(*) FILTER (json_extract_string(parameters, '$.isolation') = 'none') AS n_free,
+    count(*) FILTER (
+        json_extract_string(parameters, '$.isolation') <> 'none'
+        AND json_extract_string(parameters, '$.network') = 'open'
+    ) AS n_open,
+    count(*) AS n
+FROM jobs
+WHERE edition = $1 AND kind = 'command' AND state = 'done'
+GROUP BY agent ORDER BY agent
+"""
+"""By the settings that each job was started with, not those of today."""
+
+
+@dataclass(frozen=True)
+class AgentCosts:
+    """The costs of one agent's reports and of judging them by one judge, for the edition."""
+
+    usd_per_report: float | None
+    """None if the cost of any report is unknown."""
+    reports: str
+    """Total cost of the reports."""
+    judging: str
+    """Total cost of judging, over all protocols."""
+    judging_each: str
+    """Cost of judging per judged report."""
 
 
 def make_board_views(material: SiteMaterial) -> list[BoardView]:
@@ -129,3 +159,57 @@ def _make_entries(
         )
     )
     return tuple(entries)
+
+
+def load_costs(material: SiteMaterial) -> dict[tuple[str, str], AgentCosts]:
+    """Load the costs by (judge, agent)."""
+    judging_costs = load_judging_costs(material.source, material.edition)
+    each = {(row["judge"], row["agent"]): row for row in judging_costs.iter_rows(named=True)}
+    return {
+        (judge, row["agent"]): _make_costs(row, each.get((judge, row["agent"]), {}))
+        for judge in material.judges
+        for row in load_agent_costs(
+            material.source, material.edition, judge, judging_costs
+        ).iter_rows(named=True)
+    }
+
+
+def _make_costs(row: dict[str, Any], judged: dict[str, Any]) -> AgentCosts:
+    known = row["judging_cost"]
+    usd, n_judged = judged.get("usd"), judged.get("n_judged")
+    return AgentCosts(
+        usd_per_report=row["usd_per_report"],
+        reports=_format_cost(row["reports_usd"], row["reports_cost"]),
+        judging=_format_cost(row["judging_usd"], known),
+        judging_each=_format_cost(usd / n_judged if usd is not None and n_judged else None, known),
+    )
+
+
+def _format_cost(usd: float | None, known: str) -> str:
+    if known == "free":
+        return "free"
+    if usd is None:
+        return "not known"
+    return f"{'at least ' if known == 'at least' else ''}{format_dollars(usd)}"
+
+
+def load_exposure(material: SiteMaterial) -> dict[str, str]:
+    """Return agent → what its programs could reach; those that were held as usual are left out."""
+    found = {}
+    for row in material.source.frame(PROGRAMS, [material.edition]).iter_rows(named=True):
+        parts = []
+        if row["n_free"]:
+            parts.append(
+                _describe_programs("without isolation, its program", row["n_free"], row["n"])
+            )
+        if row["n_open"]:
+            parts.append(
+                _describe_programs("its program, with an open network,", row["n_open"], row["n"])
+            )
+        if parts:
+            found[row["agent"]] = "; ".join(parts)
+    return found
+
+
+def _describe_programs(how: str, n: int, of: int) -> str:
+    return f"{how} wrote {format_number(n)} of {format_number(of)} reports"

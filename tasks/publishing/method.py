@@ -1,9 +1,13 @@
-"""The method page: protocols, prompts, judges, prices, statistics, dates."""
+"""The method page: protocols, prompts, judges, their agreement, prices, statistics, dates."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
+import polars as pl
+
+from tasks.annotation.agreement import compare_judges_and_people
+from tasks.annotation.labels import load_labels
 from tasks.configuration.folders import list_files
 from tasks.configuration.models import (
     ExtensionJudgeEntry,
@@ -16,13 +20,12 @@ from tasks.judges.llm.prompts import Prompt
 from tasks.metrics.resampling import RESAMPLES, SEED
 from tasks.models.prices import ModelPrice, load_prices
 from tasks.protocols.registry import PROTOCOLS, get_protocol_title
-from tasks.publishing.agreement import make_agreement_tables
 from tasks.publishing.material import SiteMaterial
 from tasks.scoring.board_notes import describe_completeness, describe_missing
 from tasks.scoring.extractors import describe_extractors
 from tasks.site.content import SiteTable
 from tasks.site.pages import SitePages
-from tasks.site.wording import format_dollars, format_moment, format_number
+from tasks.site.wording import format_dollars, format_figure, format_moment, format_number
 from tasks.warehouse.rows import utc_now
 
 JUDGED = """
@@ -45,6 +48,13 @@ WHERE c.edition = $1 GROUP BY ALL ORDER BY pages DESC, status
 """
 SHARED_PROMPTS = ("extraction",)
 """Prompt folders that belong to no protocol."""
+AGREEMENT_COLUMNS = (("Protocol", False), ("Step", False), ("First", False), ("Second", False),
+           ("Alike", True), ("95 % interval", True), ("Kappa", True), ("95 % interval", True),
+           ("Items", True), ("Assignments", True))  # fmt: skip
+AGREEMENT_NOTE = (
+    "Alike: percent of the items decided by both that have the same label. Kappa: Cohen's kappa, "
+    "agreement beyond chance. Intervals: bootstrap over assignments."
+)
 
 
 def write_method_page(material: SiteMaterial, pages: SitePages) -> None:
@@ -159,3 +169,51 @@ def _make_fetched_table(material: SiteMaterial) -> SiteTable:
         for r in frame.iter_rows(named=True)
     )
     return SiteTable("Cited pages by status", heads, rows)
+
+
+def make_agreement_tables(material: SiteMaterial) -> list[SiteTable]:
+    """Make the tables that have rows: judges and people with each other."""
+    people = load_labels(material.source, material.edition)
+    found = compare_judges_and_people(
+        material.source, material.edition, people, judges=material.judges
+    )
+    tables = (
+        (
+            "Judges with each other",
+            _format_rows(material, found.between_judges, "judge_a", "judge_b"),
+        ),
+        ("Judges with people", _format_rows(material, found.with_people, "judge", "person")),
+        (
+            "People with each other",
+            _format_rows(material, found.between_people, "person_a", "person_b"),
+        ),
+    )
+    return [
+        SiteTable(title, AGREEMENT_COLUMNS, rows, AGREEMENT_NOTE)
+        for title, lines in tables
+        if (rows := tuple(lines))
+    ]
+
+
+def _format_rows(
+    material: SiteMaterial, frame: pl.DataFrame, one: str, other: str
+) -> Iterator[tuple[str, ...]]:
+    for row in frame.iter_rows(named=True):
+        if not row["n_items"]:
+            continue
+        yield (
+            material.protocol_title(row["protocol"]),
+            row["step"].replace("_", " "),
+            material.judge_title(row[one]),
+            material.judge_title(row[other]),
+            format_figure(row["alike"]),
+            _format_range(format_figure(row["alike_low"]), format_figure(row["alike_high"])),
+            format_number(row["kappa"]),
+            _format_range(format_number(row["kappa_low"]), format_number(row["kappa_high"])),
+            format_number(row["n_items"]),
+            format_number(row["n_assignments"]),
+        )
+
+
+def _format_range(low: str, high: str) -> str:
+    return "–" if low == "–" or high == "–" else f"{low} to {high}"

@@ -11,7 +11,7 @@ import polars as pl
 from tasks.base import format_count
 from tasks.processes.pool import HelperProcesses
 from tasks.publishing.agents import write_agent_pages
-from tasks.publishing.analyses import write_analyses_page
+from tasks.publishing.analyses import write_analyses_page, write_differences_page
 from tasks.publishing.assignments import write_article_pages
 from tasks.publishing.board_parts import (
     list_categories,
@@ -20,13 +20,11 @@ from tasks.publishing.board_parts import (
     render_parts,
 )
 from tasks.publishing.boards import make_board_views
-from tasks.publishing.cited_pages import write_cited_pages
-from tasks.publishing.differences import write_differences_page
 from tasks.publishing.downloads import check_tables, write_data_files
 from tasks.publishing.edition import write_edition_page
 from tasks.publishing.material import SiteMaterial, Snapshots, load_material
 from tasks.publishing.method import write_method_page
-from tasks.publishing.reports import write_report_pages
+from tasks.publishing.reports import write_cited_pages, write_report_pages
 from tasks.signing.keys import Signer
 from tasks.signing.signatures import UNSIGNED
 from tasks.site.content import BoardView, SiteInfo

@@ -1,26 +1,28 @@
-"""Render templates: everything is escaped, undefined names fail, invisible characters show."""
+"""Render templates: everything is escaped, undefined names fail, invisible characters show. URLs
+from outside are linked only if they are safe."""
 
+import unicodedata
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tasks.foreign_text import make_visible
 from tasks.site import wording
-from tasks.site.escaping import safe_url
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
 """The Content-Security-Policy of every page: only the site's own style and script files."""
-
-
 FORMATS = ("basis", "day", "dollars", "figure", "interval", "moment", "number", "ranks", "reason",
            "size")  # fmt: skip
 """The filters of templates that are functions of `wording`."""
+MAX_URL_CHARS = 2_000
+"""Longer URLs are not linked."""
 
 
 def render_page(template: str, *, depth: int = 0, **content: Any) -> str:
@@ -33,6 +35,27 @@ def render_page(template: str, *, depth: int = 0, **content: Any) -> str:
 def load_asset(name: str) -> bytes:
     """Load a style or script file."""
     return (files("tasks.site") / "assets" / name).read_bytes()
+
+
+@lru_cache(10_000)
+def safe_url(url: str | None) -> str | None:
+    """Return the URL if it is safe to link: http or https, with a host, without a user, not too
+    long, without invisible characters. None otherwise."""
+    if not url or len(url) > MAX_URL_CHARS or _has_invisible(url):
+        return None
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises ValueError if the port is no number
+    except ValueError:
+        return None
+    known = parts.scheme.lower() in ("http", "https")
+    return url if known and parts.hostname and "@" not in parts.netloc else None
+
+
+def _has_invisible(url: str) -> bool:
+    if url.isascii() and url.isprintable():
+        return " " in url
+    return any(c.isspace() or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co") for c in url)
 
 
 @lru_cache

@@ -18,7 +18,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import escape
 
 from tasks.foreign_text import make_visible
-from tasks.site.escaping import safe_url
+from tasks.site.environment import safe_url
 from tasks.site.wording import Tone
 
 MAX_CHARS = 300_000

@@ -125,7 +125,10 @@ class _WikiWriter:
             elif tag == "q":
                 self._inline.add("“")
         elif tag == "br":
-            self._add_break()
+            if self._heading is None:
+                self._inline.add_line_break()
+            else:
+                self._inline.add(" ")
         elif self._heading is None:
             self._flush()
             self._open(element)
@@ -181,12 +184,6 @@ class _WikiWriter:
         self._counters[-1] = number + 1
         prefix = f"{number}. "
         return LinePrefix(prefix, " " * len(prefix), self._n_lists)
-
-    def _add_break(self) -> None:
-        if self._heading is None:
-            self._inline.add_line_break()
-        else:
-            self._inline.add(" ")
 
     def _close_heading(self, level: int) -> None:
         inline, self._inline, self._heading = self._inline, InlineText(), None

@@ -60,8 +60,7 @@ def read_table(node: LexborNode) -> MarkdownTable:
             has_head = all(cell.tag == "th" or not cell_text(cell.node) for cell in cells)
     caption = next((c for c in _children(node) if c.tag == "caption"), None)
     return MarkdownTable(
-        caption=cell_text(caption.node) if caption else "",
-        lines=_format_lines(grid, has_head),
+        caption=cell_text(caption.node) if caption else "", lines=_format_lines(grid, has_head)
     )
 
 
@@ -138,11 +137,8 @@ def _format_lines(grid: list[list[str]], has_head: bool) -> tuple[str, ...]:
 
 
 def _format_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(_escape_cell(cell) for cell in cells)} |"
-
-
-def _escape_cell(cell: str) -> str:
-    return escape_words(cell).replace("|", "\\|")
+    escaped = (escape_words(cell).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
 
 
 def _is_reference_column(head: str) -> bool:

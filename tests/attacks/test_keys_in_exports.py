@@ -15,8 +15,7 @@ from tasks.annotation import sheets
 from tasks.benchmarks.drb2_results import FailedResult, ResultLine
 from tasks.configuration.inversion import load_inversion
 from tasks.publishing import drb2
-from tasks.publishing.cited_pages import _write_cited_page
-from tasks.publishing.reports import CitedPage, CrossReferences
+from tasks.publishing.reports import CitedPage, CrossReferences, _write_cited_page
 from tasks.sandbox.catalogue import PageFilter
 from tasks.sandbox.program_archive import make_program_archive
 from tasks.secrecy.errors import LeakedKey

@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from tasks.benchmarks.document import parse_document
-from tasks.benchmarks.published_pages import parse_pages
+from tasks.benchmarks.document import parse_document, parse_pages
 from tasks.warehouse.pages import Page
 
 EDITION = Path(__file__).resolve().parents[3] / "shared" / "data" / "wlc" / "2025_Mar_Nov"

@@ -28,8 +28,7 @@ from tasks.signing.keys import (
 )
 from tasks.signing.signatures import PublicKey, load_public_key
 from tasks.site.folder import SiteFolder
-from tasks.site.mark import MARK, MARK_SIGNATURE
-from tasks.site.verification import verify_site
+from tasks.site.mark import MARK, MARK_SIGNATURE, verify_site
 from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change

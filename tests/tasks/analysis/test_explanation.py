@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.analysis.explanation import explain_reports
-from tasks.editions.names import UnknownName
-from tasks.editions.report_names import find_report
+from tasks.editions.names import UnknownName, find_report
 from tasks.warehouse.explanations import ExplainedReport, ExplainedVerdict, report_id
 from tasks.warehouse.jobs import CollectionCost, Job
 from tasks.warehouse.pages import Page

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tasks.benchmarks.document import ReportDocument
-from tasks.benchmarks.published_pages import decode_title, parse_pages, select_copies
+from tasks.benchmarks.document import ReportDocument, decode_title, parse_pages, select_copies
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import content_sha

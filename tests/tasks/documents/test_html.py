@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.documents.document import UnreadableDocument
 from tasks.documents.html import read, to_markdown
-from tasks.documents.pictures import PictureCollector
+from tasks.documents.picture import PictureCollector
 from tasks.extraction.claims import extract_claims
 from tests.tasks.documents.builders import picture
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from tasks.documents import reading
-from tasks.documents.document import UnreadableDocument
-from tasks.documents.kinds import KINDS, OLE
-from tasks.documents.pictures import PictureCollector
+from tasks.documents.document import KINDS, OLE, UnreadableDocument
+from tasks.documents.picture import PictureCollector
 from tasks.documents.reading import read_by_kind, read_document
 from tests.tasks.documents.builders import (
     lines,

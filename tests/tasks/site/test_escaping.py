@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.foreign_text import make_visible
-from tasks.site.environment import render_page
-from tasks.site.escaping import MAX_URL_CHARS, safe_url
+from tasks.site.environment import MAX_URL_CHARS, render_page, safe_url
 
 BAD = (
     None, "", "javascript:alert(1)", "JAVASCRIPT:alert(1)", " javascript:x", "java\nscript:x",

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.site.marking import find_passages
+from tasks.site.report_page import find_passages
 from tests.tasks.site.texts import hostile
 
 TEXT = "# Old Mill\n\nIt is old [1]. It is a mill [2]. *It* grinds.\n\n- Its owner is dead.\n"

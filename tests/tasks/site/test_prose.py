@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.foreign_text import make_visible
-from tasks.site.escaping import safe_url
+from tasks.site.environment import safe_url
 from tasks.site.prose import MAX_CHARS, MAX_DEPTH, SIDES, MarkedPassage, render_report
 from tasks.site.wording import Tone
 from tests.tasks.site.texts import ELEMENTS, hostile, parsed, text_of

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 import pytest
 
 from tasks.configuration.wikipedia import WikiRequests
+from tasks.wikipedia.client import PageViews
 from tasks.wikipedia.errors import WikiRefused
 from tasks.wikipedia.http import PoliteClient
-from tasks.wikipedia.pageviews import PageViews
 from tests.servers.http import Response
 from tests.tasks.wikipedia.conftest import OPERATOR, Scripted, SimulatedClock, scripted
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from tasks.imports.wlc import import_edition
 from tasks.publishing.site import build_site
-from tasks.site.escaping import safe_url
+from tasks.site.environment import safe_url
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import evaluate
