@@ -34,8 +34,8 @@ from tasks.backup.manifest import (
 from tasks.backup.signature import check_signature
 from tasks.signing.signatures import PublicKey
 from tasks.warehouse.audit import AuditEntry
-from tasks.warehouse.errors import WarehouseError
-from tasks.warehouse.file_lock import lock_path, lock_warehouse
+from tasks.warehouse.errors import DamagedWarehouse, NewerWarehouse
+from tasks.warehouse.file_lock import lock_path, lock_warehouse, wait_until_free
 from tasks.warehouse.lake import connect_lake, schema_lock
 from tasks.warehouse.lake_locks import LakeLocks
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
@@ -116,11 +116,12 @@ def _restore_file(
     on_progress: OnProgress,
 ) -> RestoredWarehouse:
     where.root.mkdir(parents=True, exist_ok=True)
+    check = partial(_check_empty_file, where)
     if where.path.exists() and not replace and not lock_path(where.path).exists():
-        _check_empty_file(where)  # a refused file gets no lock file
+        wait_until_free(check, None, on_wait)  # a refused file gets no lock file
     with lock_warehouse(where.path, on_wait=on_wait), _work_folder(where) as work:
         if where.path.exists() and not replace:
-            _check_empty_file(where)
+            wait_until_free(check, None, on_wait)
         copied = _copy_bytes(backup, where, on_progress)
         fresh = work / where.path.name
         with connect(fresh, folders=[work]) as connection:
@@ -128,7 +129,8 @@ def _restore_file(
             _insert_rows(connection, backup, work, on_progress)
             _check_info(connection, backup)
             if where.path.exists():
-                copy_audit(where.path, connection)
+                # Another program would go on writing, to a log that is the new file's by name.
+                wait_until_free(partial(copy_audit, where.path, connection), None, on_wait)
             connection.execute("CHECKPOINT")
         aside = _move_aside(where.path)
         fresh.rename(where.path)
@@ -195,7 +197,7 @@ def _check_info(connection: Any, backup: Backup) -> None:
 def _check_empty_file(where: DuckDBFile) -> None:
     try:
         connection = connect(where.path, read_only=True)
-    except WarehouseError as error:
+    except (DamagedWarehouse, NewerWarehouse) as error:
         raise BackupError(
             f"{error} Use --replace to restore anyway; the old file is kept next to the new one."
         ) from error
