@@ -17,7 +17,7 @@ from tasks.warehouse.lake_maintenance import measure_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location
 from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.schema import connect
+from tasks.warehouse.schema import check_file, connect
 from tasks.warehouse.snapshot import load_latest_manifests
 from tasks.warehouse.store import Readable
 from tasks.warehouse.tables import TABLES
@@ -185,6 +185,7 @@ def _check_access(where: Location) -> Finding:
 
 def _check_owner(where: DuckDBFile) -> Finding:
     try:
+        check_file(where.path)
         with lock_warehouse(where.path, wait_seconds=0, only_reads=True):
             connect(where.path, read_only=True).close()
     except WarehouseBusy as busy:

@@ -174,3 +174,10 @@ def test_a_notebook_that_has_the_file_open_itself_reads_the_last_export(
         with open_for_reading(path) as source:
             assert source.notice
             assert "another DuckDB connection of this process" in source.notice
+
+
+def test_the_doctor_makes_no_lock_file_beside_what_is_no_warehouse(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("# Read me\n")
+    with open_and_check(parse_location(tmp_path / "notes.txt")) as (source, (_, opens)):
+        assert (source, opens.status) == (None, "fail")
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
