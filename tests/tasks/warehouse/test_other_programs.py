@@ -86,7 +86,7 @@ def test_a_program_that_only_reads_is_no_obstacle_for_readers(path: Path) -> Non
         assert source.notice is None
 
 
-def opened(path: Path, *, on_wait: Callable[[str], object]) -> None:
+def opened(path: Path, *, on_wait: Callable[[str], None]) -> None:
     with open_warehouse(path, on_wait=on_wait):
         pass
 
