@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from pydantic import ValidationError
 
 from flows.runtime.history import flush_history
@@ -33,6 +33,7 @@ from flows.runtime.login import login_address, password_file, read_password
 from flows.runtime.settings import prefect_environment
 from tasks.base import Frozen
 from tasks.errors import ExpectedError
+from tasks.files.locks import explain_no_locks, hold_lock
 from tasks.warehouse.errors import NoRoom
 
 START_SECONDS = 90.0
@@ -89,6 +90,7 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
     Raises:
         ServerError: the configured server does not answer, or ours does not start.
         ServerLost: ours is gone, and the context could not do its work.
+        NoFileLocks: the home's file system has no locks.
         PasswordError: others can read the home's password.
     """
     if configured := os.environ.get("PREFECT_API_URL"):
@@ -183,7 +185,8 @@ def hold_users_lock(home: Path) -> Iterator[IO[str]]:
             "PREFECT_API_URL to a server that runs elsewhere."
         ) from error
     with users:
-        fcntl.flock(users, fcntl.LOCK_SH)
+        with explain_no_locks(home):
+            fcntl.flock(users, fcntl.LOCK_SH)
         yield users
 
 
@@ -200,7 +203,7 @@ def is_last_user(users: IO[str]) -> bool:
 def hold_start_lock(home: Path) -> Iterator[None]:
     """Let one process at a time look for a server and start one."""
     try:
-        with FileLock(home / "starting.lock", timeout=START_SECONDS):
+        with hold_lock(home / "starting.lock", START_SECONDS):
             yield
     except Timeout as error:
         raise ServerError(
@@ -212,7 +215,7 @@ def hold_start_lock(home: Path) -> Iterator[None]:
 def is_served(home: Path) -> bool:
     """Whether a live server holds `home`; delete the server.json of a dead one."""
     try:
-        with FileLock(home / "serving.lock", timeout=0):
+        with hold_lock(home / "serving.lock", 0):
             (home / "server.json").unlink(missing_ok=True)
             return False
     except Timeout:

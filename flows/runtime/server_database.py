@@ -25,7 +25,7 @@ def create_database(database: Path) -> None:
     template = cache_folder() / f"prefect-{version('prefect')}.db"
     try:
         template.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(template.with_suffix(".lock")):
+        with FileLock(template.with_suffix(".lock"), fallback_to_soft=False):
             if not template.exists():
                 migrate()
                 _copy(database, template)

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from tasks.secrecy.guard import KeyGuard
 from tasks.signing.keys import Signer
 from tasks.signing.signatures import UNSIGNED
 from tasks.warehouse.contents import SHA
-from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.file_lock import lock_warehouse, wait_until_free
 from tasks.warehouse.lake import connect_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.reader import check_exists
@@ -140,9 +141,10 @@ def _connect_snapshot(
         return
     assert isinstance(where, DuckDBFile)
     check_file(where.path)
+    opening = partial(connect, where.path, read_only=True, folders=[scratch])
     with (
-        lock_warehouse(where.path, on_wait=on_wait),
-        connect(where.path, read_only=True, folders=[scratch]) as connection,
+        lock_warehouse(where.path, on_wait=on_wait, only_reads=True),
+        wait_until_free(opening, None, on_wait) as connection,
     ):
         yield connection
 

@@ -32,8 +32,8 @@ from tasks.backup.manifest import (
 from tasks.backup.signature import check_signature
 from tasks.signing.signatures import PublicKey
 from tasks.warehouse.audit import AuditEntry
-from tasks.warehouse.errors import WarehouseError
-from tasks.warehouse.file_lock import lock_path, lock_warehouse
+from tasks.warehouse.errors import DamagedWarehouse, NewerWarehouse
+from tasks.warehouse.file_lock import lock_path, lock_warehouse, wait_until_free
 from tasks.warehouse.foreign_tables import INFO
 from tasks.warehouse.lake import connect_lake, schema_lock
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
@@ -110,18 +110,20 @@ def _restore_file(
     on_progress: OnProgress,
 ) -> RestoredWarehouse:
     where.root.mkdir(parents=True, exist_ok=True)
+    check = partial(_check_empty_file, where)
     if where.path.exists() and not replace and not lock_path(where.path).exists():
-        _check_empty_file(where)  # a refused file gets no lock file
+        wait_until_free(check, None, on_wait)  # a refused file gets no lock file
     with lock_warehouse(where.path, on_wait=on_wait), _work_folder(where) as work:
         if where.path.exists() and not replace:
-            _check_empty_file(where)
+            wait_until_free(check, None, on_wait)
         copied = _copy_bytes(backup, where, on_progress)
         fresh = work / where.path.name
         with connect(fresh, folders=[work]) as connection:
             connection.execute(load_schema())
             _insert_rows(connection, backup, work, on_progress)
             if where.path.exists():
-                copy_audit(where.path, connection)
+                # Another program would go on writing, to a log that is the new file's by name.
+                wait_until_free(partial(copy_audit, where.path, connection), None, on_wait)
             connection.execute("CHECKPOINT")
         count_path(where.path).unlink(missing_ok=True)  # it counts what is now replaced
         aside = _move_aside(where.path)
@@ -167,7 +169,7 @@ def _check_version(backup: Backup) -> None:
 def _check_empty_file(where: DuckDBFile) -> None:
     try:
         connection = connect(where.path, read_only=True)
-    except WarehouseError as error:
+    except (DamagedWarehouse, NewerWarehouse) as error:
         raise BackupError(
             f"{error} Use --replace to restore anyway; the old file is kept next to the new one."
         ) from error

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock
-
 from tasks.backup.manifest import MANIFEST, SIGNATURE, STAMP, TABLES, BackupError, BackupManifest
+from tasks.files.locks import hold_lock
 from tasks.signing.keys import Signer
 from tasks.warehouse.rows import utc_now
 
@@ -86,7 +85,7 @@ def open_writer(to: Path) -> Iterator[BackupWriter]:
     folder = to.parent if is_tar else to
     folder.mkdir(parents=True, exist_ok=True)
     lock = folder / (f".{to.name}.lock" if is_tar else ".lock")
-    with FileLock(lock):
+    with hold_lock(lock):
         for left in folder.glob(f".{to.name if is_tar else ''}*{UNFINISHED_SUFFIX}"):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         place = to if is_tar else folder / utc_now().strftime(STAMP)

@@ -1,4 +1,4 @@
-"""Check the free disk space: for new data, and for copies of the warehouse."""
+"""Check the disks: space for new data and for copies of the warehouse, and file locks."""
 
 import os
 import shutil
@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tasks.doctor.finding import CheckGroup, Finding, Status
+from tasks.files.locks import NoFileLocks, check_locks
 from tasks.files.room import find_existing, load_reserve
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.lake_maintenance import measure_lake
@@ -26,7 +27,7 @@ MIN_INODES = 100_000
 
 
 def check_disk(where: Location, folders: Iterable[Path]) -> Iterator[Finding]:
-    """Check the free space of each file system that holds our data.
+    """Check the free space and the locks of each file system that holds our data.
 
     folders: other folders that Evergreen writes to.
     """
@@ -38,6 +39,8 @@ def check_disk(where: Location, folders: Iterable[Path]) -> Iterator[Finding]:
         if device not in seen:
             seen.add(device)
             yield _check_free_space(existing, needed)
+            if folder != where.root or isinstance(where, DuckDBFile):  # a lake's are in its catalog
+                yield from _check_locks(existing)
 
 
 def measure_tables(where: Location) -> int:
@@ -48,6 +51,16 @@ def measure_tables(where: Location) -> int:
         return 0
     assert isinstance(where, DuckDBFile)
     return where.path.stat().st_size if where.path.exists() else 0
+
+
+def _check_locks(folder: Path) -> Iterator[Finding]:
+    try:
+        check_locks(folder)
+    except NoFileLocks as error:
+        yield GROUP.fail(str(folder), str(error))
+    except OSError as error:
+        text = f"cannot be written to ({error.strerror}); what is in it can be read."
+        yield GROUP.warn(str(folder), text, "Make it writable, or choose another place.")
 
 
 def _check_free_space(folder: Path, needed: int) -> Finding:

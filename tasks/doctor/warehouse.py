@@ -11,12 +11,13 @@ from tasks.base import format_count
 from tasks.doctor.finding import CheckGroup, Finding
 from tasks.warehouse.contents import FileStore, PageStore, files_folder, pages_folder
 from tasks.warehouse.errors import DamagedWarehouse, WarehouseBusy, WarehouseError, first_line
-from tasks.warehouse.file_lock import lock_path, lock_warehouse, read_holder
+from tasks.warehouse.file_lock import lock_warehouse, read_holder
 from tasks.warehouse.lake import lake_exists
 from tasks.warehouse.lake_maintenance import measure_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location
 from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 from tasks.warehouse.rows import utc_now
+from tasks.warehouse.schema import check_file, connect
 from tasks.warehouse.snapshot import load_latest_manifests
 from tasks.warehouse.store import Readable
 from tasks.warehouse.tables import TABLES
@@ -185,16 +186,18 @@ def _check_access(where: Location) -> Finding:
 
 
 def _check_owner(where: DuckDBFile) -> Finding:
-    if lock_path(where.path).exists():  # locking would make one
-        try:
-            with lock_warehouse(where.path, wait_seconds=0):
-                pass
-        except WarehouseBusy as busy:
-            holder = read_holder(where.path)
-            since = _parse_time(holder.since) if holder else None
-            if since and utc_now() - since > LONG:
-                return GROUP.warn("owner", f"{busy.line}: for more than a day.", STUCK)
-            return GROUP.ok("owner", f"{busy.line}.")
+    try:
+        check_file(where.path)
+        with lock_warehouse(where.path, wait_seconds=0, only_reads=True):
+            connect(where.path, read_only=True).close()
+    except WarehouseBusy as busy:
+        holder = read_holder(where.path)
+        since = _parse_time(holder.since) if holder else None
+        if since and utc_now() - since > LONG:
+            return GROUP.warn("owner", f"{busy.line}: for more than a day.", STUCK)
+        return GROUP.ok("owner", f"{busy.line}.")
+    except WarehouseError:
+        pass  # opening it explains it
     return GROUP.ok("owner", "no process is using it.")
 
 

@@ -19,6 +19,7 @@ from filelock import AsyncFileLock, Timeout
 from tasks.base import Frozen
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.extraction.bans import is_on_host
+from tasks.files.locks import explain_no_locks
 from tasks.sandbox.bans import CopyDetector
 from tasks.sandbox.embedding import embed
 from tasks.sandbox.errors import SandboxError
@@ -228,9 +229,10 @@ class IndexBuilder:
 @asynccontextmanager
 async def _build_lock(folder: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
     """Hold the build lock of a folder; the kernel releases the lock of a killed process."""
-    lock = AsyncFileLock(folder.with_name(f"{folder.name}.lock"))
+    lock = AsyncFileLock(folder.with_name(f"{folder.name}.lock"), fallback_to_soft=False)
     try:
-        await lock.acquire(timeout=0)
+        with explain_no_locks(folder.parent):
+            await lock.acquire(timeout=0)
     except Timeout:
         on_wait()
         await lock.acquire()

@@ -13,10 +13,10 @@ from typing import cast
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from filelock import FileLock
 
 from tasks.configuration.inversion import InversionSettings
 from tasks.extraction.bans import is_on_host
+from tasks.files.locks import hold_lock
 from tasks.sandbox.bans import CopyDetector
 from tasks.sandbox.catalogue import Catalogue, PageFilter
 from tasks.sandbox.snapshot import (
@@ -63,7 +63,7 @@ def make_program_archive(
     content.update(_hash_file(snapshot / PAGES_FILE).encode())
     folder = parent / content.hexdigest()[:32]
     parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(parent / ".lock"):
+    with hold_lock(parent / ".lock"):
         if not _is_intact(folder):
             catalogue = _read_catalogue(snapshot, detector, inversion.mirror_hosts)
             shown = catalogue.find_served(PageFilter(ban=ban))

@@ -12,8 +12,9 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
+from tasks.files.locks import hold_lock
 from tasks.secrecy.guard import KeyGuard
 from tasks.signing.keys import Signer
 from tasks.signing.signatures import UNSIGNED
@@ -219,7 +220,7 @@ class SiteFolder:
 def _lock_site(lock: Path) -> Iterator[None]:
     """Lock the site for writing. The system releases the lock when its process ends, also in
     another container, where process ids mean nothing."""
-    with FileLock(lock, timeout=WAIT_SECONDS):
+    with hold_lock(lock, timeout=WAIT_SECONDS):
         try:
             yield
         finally:

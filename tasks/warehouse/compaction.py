@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.file_lock import lock_warehouse, wait_until_free
 from tasks.warehouse.lake_maintenance import KEPT_DAYS, CompactionStep, compact_lake, measure_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, LocationLike, parse_location
 from tasks.warehouse.reader import check_exists
@@ -49,7 +50,7 @@ def compact_warehouse(
     check_file(where.path)
     with lock_warehouse(where.path, on_wait=on_wait):
         before = _measure_file(where)
-        with connect(where.path) as connection:
+        with wait_until_free(partial(connect, where.path), None, on_wait) as connection:
             has_schema(connection, where)  # raises if it is not a warehouse of this schema
             connection.execute("CHECKPOINT")
             size = connection.sql("SELECT * FROM pragma_database_size()").pl().row(0, named=True)

@@ -1,6 +1,7 @@
 """The errors of the warehouse; each message says what to do."""
 
 from tasks.errors import ExpectedError
+from tasks.files.locks import NoFileLocks
 
 
 def first_line(error: BaseException | str) -> str:
@@ -63,8 +64,12 @@ class NoRoom(UnwritableWarehouse):
         )
 
 
+class LocklessWarehouse(NoFileLocks, WarehouseError):
+    """The warehouse's file system has no file locks."""
+
+
 class WarehouseBusy(WarehouseError):
-    """Another process owns the warehouse, and the caller does not want to wait."""
+    """Another process has the warehouse open, and the caller does not want to wait."""
 
     def __init__(self, line: str) -> None:
         super().__init__(f"{line}. Wait for it to end, or choose another file with --warehouse.")

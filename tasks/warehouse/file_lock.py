@@ -11,18 +11,23 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tasks.files.locks import explain_no_locks
 from tasks.foreign_text import make_visible
-from tasks.warehouse.errors import UnwritableWarehouse, WarehouseBusy
+from tasks.warehouse.errors import LocklessWarehouse, UnwritableWarehouse, WarehouseBusy
 from tasks.warehouse.parameters import hide_secrets
 from tasks.warehouse.rows import utc_now
 
 POLL_SECONDS = 0.5
 MAX_COMMAND_CHARS = 200
+
+ResultT = TypeVar("ResultT")
 
 
 class LockHolder(BaseModel):
@@ -59,6 +64,7 @@ def lock_warehouse(
     wait_seconds: float | None = None,
     on_wait: Callable[[str], None] | None = None,
     activity: str | None = None,
+    only_reads: bool = False,
 ) -> Iterator[None]:
     """Hold the warehouse's lock.
 
@@ -66,17 +72,27 @@ def lock_warehouse(
         wait_seconds: None waits for ever, 0 does not wait.
         on_wait: called once, with one line that names the holder.
         activity: what waiting processes are told about this one; by default its command.
+        only_reads: go on without the lock where it cannot be written; DuckDB's own lock on the
+            file then keeps readers and writers apart.
 
     Raises:
         WarehouseBusy: another process still holds the lock when the time is over.
         UnwritableWarehouse: the lock file cannot be made.
+        LocklessWarehouse: the folder has no file locks.
     """
-    lock = FileLock(lock_path(warehouse))
-    _acquire(lock, warehouse, wait_seconds, on_wait)
+    lock = FileLock(lock_path(warehouse), fallback_to_soft=False)
     try:
-        _holder_path(warehouse).unlink(missing_ok=True)
-        with _holder_path(warehouse).open("x", encoding="utf-8") as file:  # follows no link
-            file.write(_describe_process(activity).model_dump_json())
+        wait_until_free(partial(_acquire, lock, warehouse), wait_seconds, on_wait)
+    except UnwritableWarehouse:
+        if not only_reads:
+            raise
+        yield
+        return
+    try:
+        with suppress(OSError):  # without it the holder only has no name
+            _holder_path(warehouse).unlink(missing_ok=True)
+            with _holder_path(warehouse).open("x", encoding="utf-8") as file:  # follows no link
+                file.write(_describe_process(activity).model_dump_json())
         yield
     finally:
         with suppress(OSError):
@@ -84,32 +100,39 @@ def lock_warehouse(
         lock.release()
 
 
-def _acquire(
-    lock: FileLock,
-    warehouse: Path,
+def wait_until_free(
+    attempt: Callable[[], ResultT],
     wait_seconds: float | None,
     on_wait: Callable[[str], None] | None,
-) -> None:
+) -> ResultT:
+    """Return what an attempt returns; try again while it raises WarehouseBusy, like
+    `lock_warehouse`."""
     deadline = None if wait_seconds is None else time.monotonic() + wait_seconds
     reported = False
     while True:
         try:
-            lock.acquire(timeout=0)
-            return
-        except Timeout:
-            holder = read_holder(warehouse)
-            line = f"{warehouse} is in use by {holder or 'another process'}"
+            return attempt()
+        except WarehouseBusy as busy:
             if deadline is not None and time.monotonic() >= deadline:
-                raise WarehouseBusy(line) from None
+                raise
             if on_wait and not reported:
-                on_wait(f"{line}; waiting for it to finish.")
+                on_wait(f"{busy.line}; waiting for it to finish.")
                 reported = True
             time.sleep(POLL_SECONDS)
-        except OSError as error:
-            raise UnwritableWarehouse(
-                f"{lock_path(warehouse)}: cannot make the lock file ({error.strerror or error}). "
-                "Make the folder writable, or choose another place with --warehouse."
-            ) from error
+
+
+def _acquire(lock: FileLock, warehouse: Path) -> None:
+    try:
+        with explain_no_locks(warehouse.parent, LocklessWarehouse):
+            lock.acquire(timeout=0)
+    except Timeout:
+        holder = read_holder(warehouse) or "another process"
+        raise WarehouseBusy(f"{warehouse} is in use by {holder}") from None
+    except OSError as error:
+        raise UnwritableWarehouse(
+            f"{lock_path(warehouse)}: cannot make the lock file ({error.strerror or error}). "
+            "Make the folder writable, or choose another place with --warehouse."
+        ) from error
 
 
 def _holder_path(warehouse: Path) -> Path:

@@ -14,8 +14,13 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 
-from tasks.warehouse.errors import UpgradableWarehouse, WarehouseBusy, WarehouseError
-from tasks.warehouse.file_lock import lock_warehouse, read_holder
+from tasks.warehouse.errors import (
+    UnwritableWarehouse,
+    UpgradableWarehouse,
+    WarehouseBusy,
+    WarehouseError,
+)
+from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.lake import connect_lake, lake_exists
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.query_check import check_query
@@ -75,7 +80,8 @@ def open_for_reading(
 ) -> Iterator[ReadOnlyWarehouse]:
     """Open the warehouse for reading, without making any writer wait.
 
-    A warehouse of an earlier Evergreen is upgraded first, if it can be.
+    A warehouse of an earlier Evergreen is upgraded first, if it can be. A file is also read in a
+    folder that cannot be written to.
 
     Args:
         limits: how much memory DuckDB may take; with limits it writes no temporary files.
@@ -97,38 +103,44 @@ def open_for_reading(
 def _upgrade(where: DuckDBFile | DuckLake) -> None:
     from tasks.warehouse.store import open_warehouse  # reading needs no writer otherwise
 
-    with open_warehouse(where, wait_seconds=0):
-        pass
+    try:
+        with open_warehouse(where, wait_seconds=0):
+            pass
+    except UnwritableWarehouse as error:
+        raise UnwritableWarehouse(
+            f"{where} has an older schema and cannot be written to, so it cannot be upgraded. Copy "
+            "it, with its folder, to where you may write, and name the copy with --warehouse."
+        ) from error
 
 
 @contextmanager
 def _open_as_it_is(
     where: DuckDBFile | DuckLake, limits: QueryLimits | None
 ) -> Iterator[ReadOnlyWarehouse]:
-    """Open the warehouse or, while another process owns it, its snapshots."""
+    """Open the warehouse or, while another process has it open, its snapshots."""
     memory_bytes = limits.memory_bytes if limits else None
     if isinstance(where, DuckLake):
         with connect_lake(where, read_only=True, memory_bytes=memory_bytes) as connection:
             yield _check(connection, where)
         return
     check_file(where.path)
-    try:
-        with (
-            lock_warehouse(where.path, wait_seconds=0),
-            connect(where.path, read_only=True, memory_bytes=memory_bytes) as connection,
-        ):
-            yield _check(connection, where)
-    except WarehouseBusy:
-        from tasks.warehouse.snapshot import open_snapshot  # loads every table's model
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(lock_warehouse(where.path, wait_seconds=0, only_reads=True))
+            connection = connect(where.path, read_only=True, memory_bytes=memory_bytes)
+            source = _check(stack.enter_context(connection), where)
+        except WarehouseBusy as busy:
+            stack.close()
+            from tasks.warehouse.snapshot import open_snapshot  # loads every table's model
 
-        connection, exported_at = open_snapshot(where)
-        with connection:
-            restrict(connection, memory_bytes=memory_bytes)
-            yield ReadOnlyWarehouse(
+            connection, exported_at = open_snapshot(where, busy.line)
+            restrict(stack.enter_context(connection), memory_bytes=memory_bytes)
+            source = ReadOnlyWarehouse(
                 connection,
-                f"{where} is in use by {read_holder(where.path) or 'another process'}; reading its "
-                f"snapshot of {exported_at:%Y-%m-%d %H:%M:%S} UTC instead.",
+                f"{busy.line}; reading its snapshot of {exported_at:%Y-%m-%d %H:%M:%S} UTC "
+                "instead.",
             )
+        yield source
 
 
 def _check(connection: duckdb.DuckDBPyConnection, where: Location) -> ReadOnlyWarehouse:

@@ -21,7 +21,7 @@ from tasks.warehouse.audit import (
     notes_folder,
     set_activity,
 )
-from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.errors import WarehouseBusy, WarehouseError
 from tasks.warehouse.location import DuckDBFile, LocationLike, parse_location
 from tasks.warehouse.parameters import format_parameters
 from tasks.warehouse.reader import check_exists
@@ -102,11 +102,13 @@ def end_activity(
 
 def copy_audit(replaced: Path, to: duckdb.DuckDBPyConnection) -> None:
     """Copy the audit of a file into the one that is to replace it; one that is damaged, older than
-    audits, or not ours has none to copy."""
+    audits, or not ours has none to copy. Raise WarehouseBusy while another program has it open."""
     try:
         with connect(replaced, read_only=True) as source:
             found = source.execute("SELECT * FROM audit").pl().to_dicts()
         rows = [AuditEntry.model_validate(row) for row in found]
+    except WarehouseBusy:
+        raise
     except (WarehouseError, duckdb.Error, ValidationError):
         return
     to.register("incoming", arrow_table(AuditEntry, rows))

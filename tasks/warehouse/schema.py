@@ -10,15 +10,18 @@ from uuid import uuid4
 import duckdb
 
 from tasks.files.room import find_full_disk
+from tasks.foreign_text import make_visible
 from tasks.warehouse.columns import build_table_sql
 from tasks.warehouse.errors import (
     DamagedWarehouse,
     ForeignWarehouse,
+    LocklessWarehouse,
     NewerWarehouse,
     NoRoom,
     OlderWarehouse,
     UnwritableWarehouse,
     UpgradableWarehouse,
+    WarehouseBusy,
     first_line,
 )
 from tasks.warehouse.file_lock import lock_path
@@ -32,9 +35,14 @@ SCHEMA_VERSION = 17
 """Raise it with every change of a column or of sql/. Warehouses from OLDEST_UPGRADABLE on are
 upgraded when they are opened, older ones are refused."""
 
+IN_THIS_PROCESS = "already held in current process"
 INFO = ("table", "warehouse_info")
 _MAGIC, _MAGIC_OFFSET = b"DUCK", 8
 """The mark in a DuckDB file's header."""
+_NO_LOCK = re.compile(r'Could not set lock on file "": (.*)', re.S)
+"""What DuckDB says of a lock that it does not get: who holds it, or why there is none."""
+_HOLDER = re.compile(r"Conflicting lock is held in (?:(.+) \(PID (\d+)\)|PID ([1-9]\d*))?", re.S)
+"""What it says of the process that holds it. One of another host or container has no number."""
 _COMMENT = re.compile(r"^COMMENT ON COLUMN [^']*(?:'(?:[^']|'')*'\s*)+;", re.M)
 """A comment on a column, of one or several string literals."""
 
@@ -95,8 +103,9 @@ def connect(
     in `restrict`.
 
     Raises:
-        DamagedWarehouse, NewerWarehouse, UnwritableWarehouse: the message names the file and what
-            to do.
+        DamagedWarehouse, NewerWarehouse, UnwritableWarehouse, LocklessWarehouse: the message names
+            the file and what to do.
+        WarehouseBusy: another program has it open.
     """
     options = {**NO_EXTENSIONS}
     if not read_only:
@@ -205,7 +214,11 @@ def read_warehouse_id(connection: duckdb.DuckDBPyConnection) -> str:
 
 
 def _translate_error(path: Path, error: duckdb.Error) -> Exception:
-    text = str(error)
+    text = str(error).replace(f'"{path}"', '""')
+    if found := _NO_LOCK.search(text):
+        return _explain_lock(path, found[1].partition(". See also")[0])
+    if isinstance(error, duckdb.ConnectionException) or "Unique file handle conflict" in text:
+        return _explain_lock(path, IN_THIS_PROCESS)
     if "version number" in text or "newer version of DuckDB" in text:
         return NewerWarehouse(
             f"{path} was written by another DuckDB version ({first_line(text)}). "
@@ -215,10 +228,24 @@ def _translate_error(path: Path, error: duckdb.Error) -> Exception:
         return NoRoom.met(problem)
     if re.search(r"permission denied|read-only file|cannot open file", text, re.I):
         return UnwritableWarehouse(
-            f"{path} cannot be opened for writing ({first_line(text)}). Check the folder's "
-            "permissions, or choose another file with --warehouse."
+            f"{path} cannot be opened ({first_line(error)}). Check the permissions of the file and "
+            "its folder, or choose another file with --warehouse."
         )
     return DamagedWarehouse(_damage_message(path, first_line(error)))
+
+
+def _explain_lock(path: Path, reason: str) -> Exception:
+    """Tell who holds DuckDB's own lock on a file, or that there are no locks."""
+    found = _HOLDER.search(reason)
+    if not found and IN_THIS_PROCESS not in reason:
+        return LocklessWarehouse.met(path.parent, reason)
+    holder = "another DuckDB connection of this process"
+    if found:
+        program, *pids = found.groups()
+        pid = pids[0] or pids[1]
+        holder = f"pid {pid}" if pid else "another process, perhaps on another host"
+        holder += f" ({make_visible(program, one_line=True)})" if program else ""
+    return WarehouseBusy(f"{path} is in use by {holder}, which must close it")
 
 
 def _damage_message(path: Path, reason: str) -> str:

@@ -118,7 +118,9 @@ def load_latest_manifests(warehouse: LocationLike) -> list[tuple[Path, Manifest]
     return manifests
 
 
-def open_snapshot(warehouse: LocationLike) -> tuple[duckdb.DuckDBPyConnection, datetime]:
+def open_snapshot(
+    warehouse: LocationLike, in_use: str | None = None
+) -> tuple[duckdb.DuckDBPyConnection, datetime]:
     """Open an in-memory database of the latest snapshots, with the warehouse's tables and views.
 
     Returns:
@@ -130,7 +132,8 @@ def open_snapshot(warehouse: LocationLike) -> tuple[duckdb.DuckDBPyConnection, d
     manifests, exports = load_latest_manifests(warehouse), exports_folder(warehouse)
     if not manifests:
         raise WarehouseError(
-            f"{warehouse} is in use and has no snapshot yet. Try again when the run has ended."
+            f"{in_use or f'{warehouse} is in use'}. It has no snapshot yet that could be read "
+            "meanwhile; try again when it is free."
         )
     connection = duckdb.connect(config=NO_EXTENSIONS)
     connection.execute(load_schema())

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -13,7 +14,7 @@ import polars as pl
 
 from tasks.warehouse.audit import AuditEntry, get_activity, read_notes
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
-from tasks.warehouse.file_lock import lock_warehouse
+from tasks.warehouse.file_lock import lock_warehouse, wait_until_free
 from tasks.warehouse.lake import connect_lake, schema_lock, use_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
 from tasks.warehouse.locks import LocalLocks
@@ -168,7 +169,7 @@ def open_warehouse(
     on_wait: Callable[[str], None] | None = None,
     activity: str | None = None,
 ) -> Iterator[Warehouse]:
-    """Open or create a warehouse; wait for a file while another process owns it.
+    """Open or create a warehouse; wait for a file while another process has it open.
 
     If this process has the warehouse open already, that one is returned, so a flow inside another
     flow shares it. A lake has no owner: there, single pieces of work are locked (see `locks`).
@@ -190,7 +191,9 @@ def open_warehouse(
         connection = (
             connect_lake(where, folders=folders)
             if isinstance(where, DuckLake)
-            else connect(where.path, folders=folders)
+            else wait_until_free(
+                partial(connect, where.path, folders=folders), wait_seconds, on_wait
+            )
         )
         try:
             with schema_lock(where) if isinstance(where, DuckLake) else nullcontext():

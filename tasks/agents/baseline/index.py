@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
-from filelock import FileLock
 
 from tasks.agents.baseline.pages import extract_statements, is_source
 from tasks.configuration.inversion import load_inversion
+from tasks.files.locks import hold_lock
 from tasks.judges.text import extract_terms
 
 VERSION = 2
@@ -98,7 +98,7 @@ def open_archive(archive: Path, cache: Path) -> ArchiveIndex:
         raise UnreadableArchive(f"{pages} cannot be read: {error.strerror or error}") from None
     folder = cache / f"{content[:32]}-{VERSION}"
     cache.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_suffix(".lock")):
+    with hold_lock(folder.with_suffix(".lock")):
         if not folder.is_dir():
             fresh = folder.with_suffix(".fresh")
             shutil.rmtree(fresh, ignore_errors=True)  # left by a killed job

@@ -25,7 +25,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from tasks.agents.agent import Gone, JobRequest, JobStatus
 from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult
@@ -40,6 +40,7 @@ from tasks.agents.kinds import AgentFolders
 from tasks.agents.report_form import assignment_payload
 from tasks.configuration.agents import CommandAsk
 from tasks.configuration.folders import CONFIGS, CONFIGS_VARIABLE
+from tasks.files.locks import hold_lock
 from tasks.models.errors import Misconfigured, TransientError
 
 START_SECONDS = 60
@@ -283,7 +284,7 @@ def _render_prompt(request: JobRequest) -> str:
 def _is_locked(lock: Path) -> bool:
     """Whether the supervisor is alive: the system releases the lock of one that was killed."""
     try:
-        with FileLock(lock, timeout=0):
+        with hold_lock(lock, timeout=0):
             return False
     except Timeout:
         return True

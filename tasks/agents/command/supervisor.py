@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 
 import psutil
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from tasks.agents.command.capture import (
     MAX_REPORT_BYTES,
@@ -44,6 +44,7 @@ from tasks.agents.command.program import (
     remove_container,
     start_program,
 )
+from tasks.files.locks import hold_lock
 from tasks.processes.dumpable import forbid_dumps
 
 ANSWER_FILE = "answer.json"
@@ -65,7 +66,7 @@ def main(folder: Path) -> int:
         return 0 if os.read(reading, 1) else 1
     os.close(reading)
     try:
-        with FileLock(folder / "lock", timeout=0):
+        with hold_lock(folder / "lock", timeout=0):
             # If it exists, the program has ended or its supervisor was killed: never run it twice.
             (folder / "begun").touch(exist_ok=False)
             _signal_parent(writing)

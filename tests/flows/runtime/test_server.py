@@ -1,5 +1,7 @@
 """The Prefect server's record and settings, and what is said of one that cannot be used."""
 
+import errno
+import fcntl
 import json
 import os
 import signal
@@ -14,6 +16,7 @@ from filelock import FileLock
 from flows.runtime import server as local
 from flows.runtime.server import (
     ServerError,
+    hold_start_lock,
     is_gone,
     is_served,
     local_server,
@@ -21,6 +24,7 @@ from flows.runtime.server import (
     stop_server,
 )
 from flows.runtime.settings import prefect_environment
+from tasks.files.locks import NoFileLocks
 from tasks.warehouse.errors import NoRoom
 
 ROOT = Path(__file__).parents[3]
@@ -70,6 +74,23 @@ def test_a_home_that_cannot_be_written_is_an_error_that_names_it(
     blocked.write_text("")
     with pytest.raises(ServerError, match="a file"), local_server(blocked):
         pytest.fail("there is no server")
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_home_without_file_locks_is_an_error_that_says_what_to_do(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    said = rf"{tmp_path} is on a file system without file locks.*EVERGREEN_PREFECT_HOME"
+    for use in (local_server, hold_start_lock):
+        with pytest.raises(NoFileLocks, match=said), use(tmp_path):
+            pytest.fail("there is no server")
+    with pytest.raises(NoFileLocks, match=said):
+        is_served(tmp_path)
 
 
 def test_a_server_that_cannot_start_is_an_error_with_the_end_of_its_log(
