@@ -6,7 +6,7 @@ IMPORTS = GroupEntry(
     "Import published editions, and reports or answers that you have.",
     {
         "wlc": CommandEntry(
-            "flows.cli.import_wlc:import_wlc",
+            "flows.cli.import_queries:import_wlc",
             "Import an edition in the published Wiki Live Challenge layout; idempotent.",
             "evergreen import wlc wlc/2025_Mar_Nov",
         ),
@@ -216,7 +216,7 @@ COMPARE = GroupEntry(
             "evergreen compare judges --edition 2026-11",
         ),
         "extraction": CommandEntry(
-            "flows.cli.compare_extraction:compare_extraction",
+            "flows.cli.compare_judges:compare_extraction",
             "Compare published claims with those extracted offline from the same reports.",
             "evergreen compare extraction --edition 2025_Mar_Nov",
         ),

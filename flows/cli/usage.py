@@ -7,7 +7,6 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from flows.cli.completion import NAMES, complete_names
-from flows.cli.old_names import OLD_NAMES
 
 VALUES: Mapping[str, str] = {
     "--against": "JUDGE",
@@ -34,6 +33,34 @@ VALUES: Mapping[str, str] = {
     "--wiki-api": "URL",
 }
 """What stands in the help for the value of an option, unless its declaration says so."""
+OLD_NAMES: Mapping[str, str] = {
+    "agreement": "compare judges",
+    "analyse --to": "analyse --output FILE",
+    "annotate make --pairs": "annotate make --items N",
+    "ask AGENT": "ask --agent AGENT",
+    "backfill AGENT": "backfill --agent AGENT",
+    "breakdown": "leaderboard --by theme",
+    "calls --export": "calls --output FILE",
+    "collect --from": "collect --since DATE",
+    "collect --to": "collect --until DATE",
+    "compare --edition": "compare protocols",
+    "compare-extraction": "compare extraction",
+    "differences": "compare agents",
+    "estimate": "evaluate --estimate",
+    "explain --report": "explain AGENT/TITLE",
+    "import answers": "import reports",
+    "import deepresearch_bench": "import drb",
+    "import rigorous-draft": "draft import",
+    "keys new --out": "keys new --to FOLDER",
+    "pages export --to": "pages export --output FILE",
+    "refresh --from": "refresh --since DATE",
+    "refresh --to": "refresh --until DATE",
+    "rejudge --publish": "rejudge --to FOLDER",
+    "restore": "backup restore",
+    "sandbox-token": "sandbox token",
+    "tokens": "calls --by agent",
+}
+"""By what was typed before of commands, options and arguments, what to type now."""
 
 
 class ReadableCommand(TyperCommand):

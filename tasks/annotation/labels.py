@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.annotation.answers import raise_problems
 from tasks.annotation.kinds import find_verdict_labels
 from tasks.annotation.sheets import MAJORITY, find_outdated
-from tasks.annotation.table import SheetRow, read_table
+from tasks.annotation.table import SheetRow, raise_problems, read_table
 from tasks.spreadsheets import unescape_formula
 from tasks.warehouse.labels import AnnotationItem
 from tasks.warehouse.store import Readable

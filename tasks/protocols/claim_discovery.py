@@ -8,13 +8,14 @@ answer of the judge (a surplus key, an unknown truth) leaves its items open; in 
 it ends the whole run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.extraction.bans import InvalidBan
+from tasks.extraction.answers import AnsweredClaim
+from tasks.extraction.bans import BanList, InvalidBan, parse_bans
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, MatchClaims
 from tasks.metrics.claim_trees import Denominator, score_claim_trees
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
@@ -32,9 +33,8 @@ from tasks.protocols.claim_profiles import (
 )
 from tasks.protocols.claim_questions import AnsweredQuestion
 from tasks.protocols.claim_search import compute_search_figures, decide_search
-from tasks.protocols.claim_sources import compute_leakage
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
-from tasks.protocols.redirects import Redirects
+from tasks.protocols.redirects import Redirects, redirect_chain
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
 
@@ -43,6 +43,8 @@ READ, UNREADABLE, NO_CLAIMS = "read", "unreadable", "no_claims"
 NO_TRUE_CLAIMS = "nothing is known to be true here"
 QUESTION_COLUMNS = ("category", "truths", "settings", "text", "trace")
 SWITCHED_OFF = "not_assessed: switched off (compat_profiles)"
+NOTHING_BANNED = "not_assessed: nothing is banned for this question"
+NO_SOURCES = "no claim of the answer names a source"
 
 
 class ClaimDiscoveryParameters(ConfigModel):
@@ -173,3 +175,40 @@ def _name_printed(scored: ProfileFigures) -> Mapping[str, FigureValues]:
     return {
         f"{name}_printed": named[name] for name in ("claim_precision", "claim_recall", "claim_f1")
     }
+
+
+def compute_leakage(
+    claims: Sequence[AnsweredClaim], banned: Sequence[str], redirects: Redirects
+) -> FigureValues:
+    """Return top-level claims with a banned source over those with any source.
+
+    The sources of sub-claims count as their claim's own.
+
+    Raises:
+        InvalidBan: a ban cannot be parsed.
+    """
+    if not banned:
+        return FigureValues(None, reason=NOTHING_BANNED)
+    sourced = [sources for claim in claims if (sources := _collect_sources(claim))]
+    if not sourced:
+        return FigureValues(None, reason=NO_SOURCES)
+    leaked = sum(any(is_banned(url, banned, redirects) for url in each) for each in sourced)
+    return FigureValues(float(leaked), len(sourced))
+
+
+def is_banned(url: str, banned: Sequence[str], redirects: Redirects) -> bool:
+    """Whether an address is a banned page or on a banned host, redirects to one, or redirects to
+    where a banned page does. Redirects are known for fetched pages only.
+
+    Raises:
+        InvalidBan: a ban cannot be parsed.
+    """
+    named = parse_bans(banned)
+    pages = tuple(each for page in named.pages for each in redirect_chain(page, redirects))
+    bans = BanList(pages=pages, hosts=named.hosts)
+    return any(bans.matches(each) for each in redirect_chain(url, redirects))
+
+
+def _collect_sources(claim: AnsweredClaim) -> tuple[str, ...]:
+    below = [url for sub_claim in claim.sub_claims for url in _collect_sources(sub_claim)]
+    return (*claim.sources, *below)

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 
 from tasks.extraction.claim_layouts import TruthValue, get_row_value
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, NamedValue
-from tasks.metrics.claim_profiles import (
+from tasks.metrics.claim_trees import (
+    ClaimScores,
     GradedRow,
+    match_one_to_one,
     multiply_scores,
     score_classes,
     score_graded_rows,
     score_lists,
 )
-from tasks.metrics.claim_trees import ClaimScores, match_one_to_one
 from tasks.protocols.case import ItemAnswer, gather_answers, name_answers
 from tasks.protocols.claim_matching import (
     SAME_WORDS,

@@ -33,8 +33,7 @@ from tasks.sandbox.lance import (
     read_index_version,
     sql_in,
 )
-from tasks.sandbox.page import ServedPage
-from tasks.sandbox.passages import split_passages
+from tasks.sandbox.page import ServedPage, split_passages
 from tasks.secrecy.guard import KeyGuard
 
 BATCH_PAGES = 2_000

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 import polars as pl
 
-from tasks.secrecy.errors import LeakedKey
+from tasks.errors import ExpectedError
 from tasks.secrecy.forms import ANY_FORM, SUSPECT, find_forms, name_form
 from tasks.secrecy.own_keys import load_own_keys
 from tasks.warehouse.tables import TABLES
@@ -29,6 +29,10 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
 }
 """Table → columns with others' texts, or quotations of them. A key there is not ours."""
 KEYS = {model.table: model.key for model in TABLES}
+
+
+class LeakedKey(ExpectedError):
+    """What is to be published, exported or backed up holds a key; the message never shows it."""
 
 
 class KeyGuard:

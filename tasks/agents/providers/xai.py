@@ -9,6 +9,7 @@ finds posts that cannot be fetched without an account: it is only used if `tools
 from typing import Any
 
 from tasks.agents.agent import JobAnswer, JobRequest, JobStatus
+from tasks.agents.http import SynchronousClient
 from tasks.agents.json_values import amount, child, count, string
 from tasks.agents.providers.answers import parse_sources
 from tasks.agents.providers.responses_output import (
@@ -17,7 +18,6 @@ from tasks.agents.providers.responses_output import (
     parse_response,
     parse_usage,
 )
-from tasks.agents.synchronous_api import SynchronousClient
 
 TICKS_PER_USD = 10_000_000_000
 """The unit of `usage.cost_in_usd_ticks`, as others inferred it from the price list in July 2026."""

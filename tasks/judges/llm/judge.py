@@ -20,7 +20,6 @@ from tasks.judges.decisions import (
 from tasks.judges.forms.steps import ReplyClaims, ReplyFacts
 from tasks.judges.forms.verdicts import CitationVerdicts, PageVerdicts, SupportVerdicts
 from tasks.judges.llm.articles import compare_articles, score_pair
-from tasks.judges.llm.claims import grade_values, match_claims
 from tasks.judges.llm.page import page_key_parts, verify_statements
 from tasks.judges.llm.points import (
     check_points,
@@ -30,7 +29,7 @@ from tasks.judges.llm.points import (
 )
 from tasks.judges.llm.requests import PromptedModel
 from tasks.judges.llm.rubrics import grade_items, rate_keywords
-from tasks.judges.llm.statements import verify_claims
+from tasks.judges.llm.statements import grade_values, match_claims, verify_claims
 from tasks.judges.research import (
     CheckCitations,
     CheckPoints,

@@ -1,13 +1,29 @@
-"""Verifying claims against the sentences retrieved for each, by a model."""
+"""Decisions about claims by a model: verifying them against the sentences retrieved for each, and
+which claims of an answer are true, and how far."""
 
 import asyncio
 from collections.abc import Sequence
 
 from tasks.judges.batches import split_batches
-from tasks.judges.decisions import NOT_SUPPORT, JudgeAnswer, VerifyClaims
-from tasks.judges.forms.verdicts import ClaimVerdict, ClaimVerdicts
+from tasks.judges.decisions import (
+    NO_TRUTH,
+    NOT_SUPPORT,
+    GradeValues,
+    JudgeAnswer,
+    MatchClaims,
+    VerifyClaims,
+    truth_label,
+)
+from tasks.judges.forms.verdicts import (
+    ClaimMatch,
+    ClaimMatches,
+    ClaimVerdict,
+    ClaimVerdicts,
+    ValueGrades,
+)
 from tasks.judges.llm.requests import PromptedModel, Said, make_answers
 from tasks.judges.text import collapse_whitespace
+from tasks.models.gateway import InvalidReply
 from tasks.warehouse.rows import Status
 
 PROMPTS_PER_TURN = 8
@@ -68,3 +84,39 @@ def _quote_evidence(verdict: ClaimVerdict, evidence: Sequence[str]) -> str | Non
     """Return the evidence that a verdict refers to, ignoring unknown numbers."""
     named = [evidence[n - 1] for n in verdict.evidence if 1 <= n <= len(evidence)]
     return "\n".join(dict.fromkeys(named)) or None
+
+
+async def match_claims(model: PromptedModel, request: MatchClaims) -> list[JudgeAnswer]:
+    """Answer for each answered claim, all in one call."""
+    n, n_truths = request.n_items, len(request.truths)
+    values = {
+        "question": request.question,
+        "note": request.note,
+        "truths": list(request.truths),
+        "claims": list(request.answered),
+    }
+
+    def check(results: Sequence[ClaimMatch]) -> None:
+        wrong = [r.truth for r in results if not 0 <= r.truth <= n_truths]
+        if wrong:
+            raise InvalidReply(f"truth: {wrong[0]} is none of 0 to {n_truths}")
+
+    def read(match: ClaimMatch) -> Said:
+        if not match.truth:
+            return Said(NO_TRUTH, match.reason)
+        index = match.truth - 1
+        return Said(truth_label(index), match.reason, request.truths[index])
+
+    outcome = await model.ask_items(
+        request.prompt, values, ClaimMatches, "claim", range(1, n + 1), check
+    )
+    return make_answers(outcome, n, read)
+
+
+async def grade_values(model: PromptedModel, request: GradeValues) -> list[JudgeAnswer]:
+    """Answer for each value, all in one call."""
+    n = request.n_items
+    outcome = await model.ask_items(
+        request.prompt, request.template_values(), ValueGrades, "item", range(1, n + 1)
+    )
+    return make_answers(outcome, n, lambda grade: Said(grade.score, grade.reason))

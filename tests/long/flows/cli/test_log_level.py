@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.log_level import (
+from flows.cli.main import (
     CONSOLE_LEVEL_VARIABLE,
     LOG_LEVEL_VARIABLE,
     LogLevel,
@@ -87,7 +87,7 @@ def test_prefect_takes_it(tmp_path: Path) -> None:
     code = f"""
 import os
 from pathlib import Path
-from flows.cli.log_level import LogLevel, set_log_level
+from flows.cli.main import LogLevel, set_log_level
 from flows.runtime.settings import prefect_environment
 os.environ.update(prefect_environment(Path({str(tmp_path)!r})))
 set_log_level(LogLevel.INFO)
