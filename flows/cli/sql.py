@@ -14,7 +14,7 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.editions.names import UnknownName
 from tasks.errors import suggest_names
-from tasks.warehouse.descriptions import TableDescription, load_descriptions
+from tasks.warehouse.descriptions import load_descriptions
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.reader import QueryLimits, run_query
 
@@ -65,10 +65,7 @@ def schema(
         return
     if name not in known:
         raise UnknownName(f"There is no table or view {name!r}. {suggest_names(name, known)}")
-    print_frame(_list_columns(known[name]), form)
-
-
-def _list_columns(of: TableDescription) -> pl.DataFrame:
-    return pl.DataFrame(
-        [{"column": c.name, "type": c.kind, "what": c.text or ""} for c in of.columns]
-    )
+    columns = [
+        {"column": c.name, "type": c.kind, "what": c.text or ""} for c in known[name].columns
+    ]
+    print_frame(pl.DataFrame(columns), form)

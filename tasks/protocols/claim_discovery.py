@@ -92,13 +92,16 @@ class ClaimDiscovery:
         def compute(assignment: str, verdicts: VerdictLabels) -> dict[str, FigureValues]:
             record = records[assignment]
             posed = AnsweredQuestion(**{name: record[name] for name in QUESTION_COLUMNS})
+            compat = ProfileFigures(reason=SWITCHED_OFF)
+            if self.parameters.compat_profiles:
+                compat = compute_profile_figures(posed, verdicts)
             answered = verdicts.get((ANSWER, FORM), (None, None))[1] == READ
             return {
                 "answered_share": FigureValues(float(answered), 1),
                 **_name_figures("claim", _score_tree(posed, verdicts, "weights")),
                 **_name_printed(_score_tree(posed, verdicts, "claims")),
-                **_name_figures("compat", self._compute_compat(posed, verdicts)),
-                "claim_leakage": _compute_leakage(assignment, posed, judged.redirects),
+                **_name_figures("compat", compat),
+                "claim_leakage": _compute_leakage_of(assignment, posed, judged.redirects),
                 **compute_search_figures(posed.trace, posed.settings.needed_queries, verdicts),
             }
 
@@ -119,11 +122,6 @@ class ClaimDiscovery:
         for row in self.compute_figures(unanswered, judge).iter_rows(named=True):
             counts.setdefault(row["metric"], {})[row["assignment"]] = row["n_items"]
         return counts
-
-    def _compute_compat(self, posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:
-        if not self.parameters.compat_profiles:
-            return ProfileFigures(reason=SWITCHED_OFF)
-        return compute_profile_figures(posed, verdicts)
 
 
 def _decide_form(posed: AnsweredQuestion) -> JudgeAnswer:
@@ -147,7 +145,7 @@ def _score_tree(
     return ProfileFigures(score_claim_trees(answered, true, found.pairs, denominator))
 
 
-def _compute_leakage(
+def _compute_leakage_of(
     assignment: str, posed: AnsweredQuestion, redirects: Redirects
 ) -> FigureValues:
     try:

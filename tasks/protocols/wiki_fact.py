@@ -243,12 +243,7 @@ async def _ask_judge(
         reason = "the page has never been fetched"
         return [JudgeAnswer(status=Status.SKIPPED, reason=reason)] * len(claims)
     if page.status != "ok" or page.text is None:
-        reason = _explain_unfetchable(page)
+        missing = "its text is missing" if page.status == "ok" else "nothing more is known of it"
+        reason = f"{page.status}: {page.error or missing}"
         return [JudgeAnswer(status=Status.UNFETCHABLE, reason=reason)] * len(claims)
     return await judge.decide(VerifyAgainstPage(claims=claims, url=url, page=page.text))
-
-
-def _explain_unfetchable(page: Page) -> str:
-    """Return why a page is not judged: `bot_wall: …`."""
-    missing = "its text is missing" if page.status == "ok" else "nothing more is known of it"
-    return f"{page.status}: {page.error or missing}"

@@ -80,7 +80,8 @@ def parse_day(value: str | int) -> date | None:
             return date(year, month, calendar.monthrange(year, month)[1])
         if _EPOCH.fullmatch(text):
             return _epoch_day(int(text))
-        return _utc_day(_parse_time(text))
+        at = _parse_time(text)
+        return (at.astimezone(UTC) if at.tzinfo else at).date()
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
 
@@ -90,10 +91,6 @@ def _parse_time(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         return parsedate_to_datetime(text)
-
-
-def _utc_day(at: datetime) -> date:
-    return (at.astimezone(UTC) if at.tzinfo else at).date()
 
 
 def _epoch_day(number: int) -> date:

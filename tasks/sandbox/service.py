@@ -211,12 +211,11 @@ def _describe_parameter(parameter: dict[str, Any]) -> str:
         sentences.append(f"{schema['minimum']} to {schema['maximum']}.")
     if "maxLength" in schema:
         sentences.append(f"At most {schema['maxLength']:,} characters.")
-    sentences.append("Required." if parameter["required"] else _describe_default(schema))
+    if parameter["required"]:
+        sentences.append("Required.")
+    elif schema.get("default") is not None:
+        sentences.append(f"Usually {schema['default']}.")
     return str(escape(" ".join(part for part in sentences if part)))
-
-
-def _describe_default(schema: dict[str, Any]) -> str:
-    return f"Usually {schema['default']}." if schema.get("default") is not None else ""
 
 
 def open_socket(host: str, port: int) -> socket.socket:
