@@ -22,8 +22,13 @@ from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.analysis.extraction import measure_extraction
 from tasks.annotation.agreement import JudgeAgreement, compare_judges_and_people
-from tasks.annotation.labels import FILE_COLUMNS, load_labels, read_label_file
-from tasks.annotation.preferences import PreferenceTables, make_preference_tables
+from tasks.annotation.labels import (
+    FILE_COLUMNS,
+    PreferenceTables,
+    load_labels,
+    make_preference_tables,
+    read_label_file,
+)
 from tasks.extraction.agreement import ExtractionAgreement
 from tasks.warehouse.location import DEFAULT_LOCATION
 

@@ -17,8 +17,8 @@ from pydantic import NonNegativeInt, PositiveInt
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.judges.decisions import Judge, JudgeAnswer, VerifyAgainstPage, VerifyClaims
-from tasks.judges.language import identify_language
 from tasks.judges.offline.retrieval import EvidenceRetriever, FusedIndex
+from tasks.judges.text import identify_language
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.redirects import Redirects, cites_page, collect_redirects
 from tasks.protocols.versions import build_version, parse_parameters

@@ -20,7 +20,6 @@ from tasks.base import Frozen
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.extraction.bans import is_on_host
 from tasks.sandbox.bans import CopyDetector
-from tasks.sandbox.embedding import embed
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.lance import (
     CURRENT_FILE,
@@ -28,6 +27,7 @@ from tasks.sandbox.lance import (
     PASSAGES,
     IndexVersion,
     connect,
+    embed,
     page_schema,
     passage_schema,
     read_index_version,

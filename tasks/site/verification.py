@@ -7,8 +7,7 @@ from hashlib import file_digest
 from pathlib import Path
 
 from tasks.files.opening import open_file
-from tasks.signing.errors import BadSignature
-from tasks.signing.signatures import LARGEST, PublicKey, SignedBy
+from tasks.signing.signatures import LARGEST, BadSignature, PublicKey, SignedBy
 from tasks.site.mark import MARK, MARK_SIGNATURE
 
 
