@@ -227,7 +227,7 @@ EXPORTS = GroupEntry(
     "Export results in other benchmarks' formats.",
     {
         "drb2": CommandEntry(
-            "flows.cli.export:export_results",
+            "flows.cli.publish:export_results",
             "Write DeepResearch Bench II's result.jsonl and its five agg_scores_*.csv.",
             "evergreen export drb2 --edition drb2 --judge gpt-5.5 --to results",
         ),

@@ -12,8 +12,13 @@ import polars as pl
 from tasks.annotation.kinds import find_verdict_labels
 from tasks.annotation.sheets import MAJORITY, find_outdated
 from tasks.annotation.table import SheetRow, raise_problems, read_table
-from tasks.metrics.agreement import majority_labels, measure_agreement, measure_pairwise
-from tasks.metrics.preference import preferred_side, win_rates
+from tasks.metrics.agreement import (
+    majority_labels,
+    measure_agreement,
+    measure_pairwise,
+    preferred_side,
+    win_rates,
+)
 from tasks.protocols.registry import available_protocols
 from tasks.spreadsheets import unescape_formula
 from tasks.warehouse.labels import AnnotationItem

@@ -138,13 +138,10 @@ class WikiFact:
         if other_language:
             return [tuple(range(len(pool)))] * len(statements)
         if self.parameters.retriever == "fused":
-            return await asyncio.to_thread(self._retrieve_fused, statements, pool)
+            return await asyncio.to_thread(
+                lambda: FusedIndex(pool).top_many(statements, self.parameters.top_k)
+            )
         return EvidenceRetriever(pool).top_many(statements, self.parameters.top_k)
-
-    def _retrieve_fused(
-        self, statements: Sequence[str], pool: Sequence[str]
-    ) -> tuple[tuple[int, ...], ...]:
-        return FusedIndex(pool).top_many(statements, self.parameters.top_k)
 
     async def _verify(
         self, request: VerifyClaims, judge: Judge, other_language: str | None
