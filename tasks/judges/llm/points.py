@@ -1,5 +1,5 @@
-"""A model decides for DeepResearchGym: key points, and quality of reports; and it grades rubric items
-and keywords, as many in one call as the protocol asks for."""
+"""A model decides for DeepResearchGym: key points, and quality of reports; and it grades rubric
+items and keywords, as many in one call as the protocol asks for."""
 
 from collections.abc import Sequence
 from typing import Any
