@@ -61,11 +61,6 @@ def set_log_level(level: LogLevel) -> None:
     os.environ["PREFECT_SERVER_LOGGING_LEVEL"] = name
 
 
-def shows_run_logs() -> bool:
-    """Whether stderr shows the logs of runs, too, not only their history."""
-    return os.environ.get(CONSOLE_LEVEL_VARIABLE, "WARNING").upper() in ("INFO", "DEBUG")
-
-
 class EvergreenGroup(ReadableGroup):
     """The group of all commands, none of them imported yet."""
 
