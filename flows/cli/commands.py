@@ -133,7 +133,7 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             {"ignore_unknown_options": True},
         ),
         "schema": CommandEntry(
-            "flows.cli.schema:schema",
+            "flows.cli.sql:schema",
             "Describe the warehouse's tables and views, or the columns of one.",
             "evergreen schema reports",
         ),

@@ -1,4 +1,5 @@
-"""`evergreen compare judges`: judges' agreement with each other and with people's labels."""
+"""`evergreen compare judges`: judges' agreement with each other and with people's labels;
+`evergreen compare extraction`: extracted claims with published ones."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,9 +20,16 @@ from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
+from tasks.analysis.extraction import measure_extraction
 from tasks.annotation.agreement import JudgeAgreement, compare_judges_and_people
-from tasks.annotation.labels import FILE_COLUMNS, load_labels, read_label_file
-from tasks.annotation.preferences import PreferenceTables, make_preference_tables
+from tasks.annotation.labels import (
+    FILE_COLUMNS,
+    PreferenceTables,
+    load_labels,
+    make_preference_tables,
+    read_label_file,
+)
+from tasks.extraction.agreement import ExtractionAgreement
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 
@@ -125,3 +133,33 @@ def _append_intervals(frame: pl.DataFrame) -> pl.DataFrame:
             ends = pl.format("{} [{} to {}]", name, f"{name}_low", f"{name}_high")
             shown = shown.with_columns(ends.fill_null(pl.col(name)).alias(name))
     return shown.drop(cs.matches("^(alike|kappa)_(low|high)$|^n_assignments$"))
+
+
+def compare_extraction(
+    edition: EditionOption,
+    form: FormatOption = Format.TABLE,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
+) -> None:
+    """Compare published claims with those extracted offline from the same reports."""
+    with open_to_read(warehouse, edition) as source:
+        _print_agreements(list(measure_extraction(source, edition)), form)
+
+
+def _print_agreements(agreements: list[tuple[str, ExtractionAgreement]], form: Format) -> None:
+    """Print offline against published claims, a row per agent; shares 0-1."""
+    rows = [
+        {
+            "agent": agent,
+            "claims": found.n_published_claims,
+            "offline": found.n_offline_claims,
+            "found": found.matched_share,
+            "pairs": found.n_published_pairs,
+            "offline_pairs": found.n_offline_pairs,
+            "pairs_found": found.recall,
+            "pairs_confirmed": found.precision,
+            "f1": found.f1,
+        }
+        for agent, found in agreements
+    ]
+    frame = pl.DataFrame(rows)
+    print_frame(frame.with_columns(cs.float().round(3)) if rows else frame, form)

@@ -75,17 +75,13 @@ ORDER BY edition
 """
 
 
-def _name_this_month() -> str:
-    return f"{utc_now():%Y-%m}"
-
-
 def collect(
     name: Annotated[
         str,
         typer.Option(
             "--edition",
             help="Its name.",
-            default_factory=_name_this_month,
+            default_factory=lambda: f"{utc_now():%Y-%m}",
             show_default="this month, such as 2026-11",
         ),
     ],

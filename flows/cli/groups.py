@@ -6,7 +6,7 @@ IMPORTS = GroupEntry(
     "Import published editions, and reports or answers that you have.",
     {
         "wlc": CommandEntry(
-            "flows.cli.import_wlc:import_wlc",
+            "flows.cli.import_queries:import_wlc",
             "Import an edition in the published Wiki Live Challenge layout; idempotent.",
             "evergreen import wlc wlc/2025_Mar_Nov",
         ),
@@ -216,7 +216,7 @@ COMPARE = GroupEntry(
             "evergreen compare judges --edition 2026-11",
         ),
         "extraction": CommandEntry(
-            "flows.cli.compare_extraction:compare_extraction",
+            "flows.cli.compare_judges:compare_extraction",
             "Compare published claims with those extracted offline from the same reports.",
             "evergreen compare extraction --edition 2025_Mar_Nov",
         ),
@@ -227,7 +227,7 @@ EXPORTS = GroupEntry(
     "Export results in other benchmarks' formats.",
     {
         "drb2": CommandEntry(
-            "flows.cli.export:export_results",
+            "flows.cli.publish:export_results",
             "Write DeepResearch Bench II's result.jsonl and its five agg_scores_*.csv.",
             "evergreen export drb2 --edition drb2 --judge gpt-5.5 --to results",
         ),

@@ -1,5 +1,6 @@
 """`evergreen import drgym|drb2|drb|rigorous|livedrbench`: published queries and
-questions with what reports on them are judged by."""
+questions with what reports on them are judged by; `evergreen import wlc`: a published edition with
+all its pages."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,13 +8,15 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.options import WarehouseOption
-from flows.display.console import print_message
+from flows.cli.hints import describe_next_step
+from flows.cli.options import AgentsOption, WarehouseOption
+from flows.display.console import print_message, transient_progress
 from tasks.base import format_count
 from tasks.benchmarks import deepresearch_bench, drb2, drgym, livedrbench, rigorous
 from tasks.benchmarks.research import PublishedQuery, PublishedSet
 from tasks.configuration.models import load_protocol
 from tasks.imports.queries import QueriesSummary, import_queries
+from tasks.imports.wlc import import_edition
 from tasks.protocols.rigorous_parameters import RigorousParameters
 from tasks.protocols.versions import parse_parameters
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
@@ -189,3 +192,45 @@ def _print_next_step(name: str, files: str) -> None:
         f"Next: evergreen ask --agent AGENT --edition {name}, or reports that you have, in a folder"
     )
     print_message(f"      for each agent ({files}): evergreen import reports PATH --edition {name}")
+
+
+def import_wlc(
+    path: Annotated[Path, typer.Argument(help="The edition's folder (wiki_data, test_data).")],
+    edition: Annotated[
+        str | None, typer.Option(help="The edition's name; the folder's name if not given.")
+    ] = None,
+    agent: AgentsOption = None,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
+) -> None:
+    """Import an edition in the published Wiki Live Challenge layout; idempotent."""
+    name = edition or path.resolve().name
+    bars = transient_progress()
+    with open_warehouse(warehouse, on_wait=print_message) as store, bars:
+        bar = bars.add_task(f"import {name}", total=None)
+
+        def on_progress(agent_id: str, done: int, total: int) -> None:
+            bars.update(bar, completed=done, total=total, description=f"import {agent_id}")
+
+        summary = import_edition(store, path, name, agent or [], on_progress)
+        issues = store.frame(
+            "SELECT severity, path, message FROM import_issues WHERE edition = $1 "
+            "AND severity = 'unreadable' ORDER BY path",
+            [name],
+        )
+        next_step = describe_next_step(store, name)
+    print_message(
+        f"{name}: {format_count(summary.articles, 'article')}, "
+        f"{format_count(summary.facts, 'fact')}, {format_count(summary.agents, 'agent')}, "
+        f"{format_count(summary.reports, 'report')} ({summary.new_reports} new or changed), "
+        f"{format_count(summary.claims, 'published claim')}, "
+        f"{format_count(summary.pages, 'page')}.",
+    )
+    for row in issues.iter_rows(named=True):
+        print_message(f"not read: {row['path']}: {row['message']}", style="red")
+    if summary.remarks:
+        print_message(
+            f'{format_count(summary.remarks, "remark")}: evergreen sql "SELECT kind, path, '
+            f"message FROM import_issues WHERE edition = '{name}'\"",
+            style="dim",
+        )
+    print_message(next_step)

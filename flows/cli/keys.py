@@ -13,9 +13,8 @@ from flows.display.console import print_message, print_result
 from tasks.backup.manifest import open_backup, verify
 from tasks.backup.signature import check_signature
 from tasks.base import format_count
-from tasks.signing.errors import UnusableKey
 from tasks.signing.keys import KEY_VARIABLE, PASSWORD_VARIABLE, make_keys
-from tasks.signing.signatures import load_public_key
+from tasks.signing.signatures import UnusableKey, load_public_key
 from tasks.site.mark import MARK, verify_site
 
 

@@ -1,10 +1,16 @@
-"""The `evergreen` command: its global options and exit codes."""
+"""The `evergreen` command: its global options and exit codes.
+
+`--log-level`, or EVERGREEN_LOG_LEVEL, is that of libraries on stderr, mainly of Prefect.
+Evergreen's own messages are no log: `--quiet` mutes them. Whatever the level, runs log into their
+history from INFO on.
+"""
 
 import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from traceback import format_exc
 from typing import Annotated, Any, NoReturn
@@ -13,7 +19,6 @@ import typer
 
 from flows.cli.commands import PANELS
 from flows.cli.lazy_commands import add_commands
-from flows.cli.log_level import LOG_LEVEL_HELP, LOG_LEVEL_VARIABLE, LogLevel, set_log_level
 from flows.cli.options import WAREHOUSE_OPTION
 from flows.cli.usage import ReadableGroup
 from flows.runtime.settings import prefect_environment, prefect_home
@@ -24,6 +29,36 @@ from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location, par
 
 OUTPUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of a full or broken disk, which no command can know in advance."""
+LOG_LEVEL_VARIABLE = "EVERGREEN_LOG_LEVEL"
+CONSOLE_LEVEL_VARIABLE = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
+
+
+class LogLevel(StrEnum):
+    """The lowest level that is shown."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    """The default."""
+    INFO = "info"
+    """Also the logs of runs and tasks."""
+    DEBUG = "debug"
+    """Everything, also in the history and in the log of a local server."""
+
+
+LOG_LEVEL_HELP = (
+    f"The log level of Prefect and other libraries on stderr; info shows the logs of runs, debug "
+    f"everything ({LOG_LEVEL_VARIABLE})."
+)
+
+
+def set_log_level(level: LogLevel) -> None:
+    """Set Prefect's log level, here and in the processes that this one starts; call it before
+    Prefect is imported, which reads it."""
+    name = level.value.upper()
+    os.environ[LOG_LEVEL_VARIABLE] = level.value
+    os.environ[CONSOLE_LEVEL_VARIABLE] = name
+    os.environ["PREFECT_LOGGING_LEVEL"] = "DEBUG" if level is LogLevel.DEBUG else "INFO"
+    os.environ["PREFECT_SERVER_LOGGING_LEVEL"] = name
 
 
 class EvergreenGroup(ReadableGroup):

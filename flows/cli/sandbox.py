@@ -115,7 +115,7 @@ def sandbox(
         return
     # Imported here because the server takes a second to load.
     from tasks.sandbox.access import AccessRules
-    from tasks.sandbox.server import open_socket
+    from tasks.sandbox.service import open_socket
     from tasks.sandbox.source import PageSource, sandbox_folder
     from tasks.sandbox.tokens import find_token_key
     from tasks.serving.gate import is_loopback, serving_names
@@ -172,8 +172,7 @@ async def _serve_index(
     from tasks.sandbox.access import Sandbox
     from tasks.sandbox.asked import AskedStore
     from tasks.sandbox.search import open_index
-    from tasks.sandbox.server import serve, server_url
-    from tasks.sandbox.service import create_app
+    from tasks.sandbox.service import create_app, serve, server_url
 
     store = AskedStore(folder.parent)
     sandbox = Sandbox(await open_index(folder, settings), served, settings, on_query, store)

@@ -1,15 +1,20 @@
-"""`evergreen sql`: run your own queries, also while a flow runs."""
+"""`evergreen sql`: run your own queries, also while a flow runs; `evergreen schema`: describe the
+tables and views for them."""
 
 import os
 import sys
 from typing import Annotated
 
+import polars as pl
 import typer
 
 from flows.cli.options import FormatOption, WarehouseOption
 from flows.display.console import print_always, print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
+from tasks.editions.names import UnknownName
+from tasks.errors import suggest_names
+from tasks.warehouse.descriptions import load_descriptions
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.reader import QueryLimits, run_query
 
@@ -40,3 +45,27 @@ def _end_process() -> None:
     writing."""
     print_always("error: The query did not end in time, so its process ends.", style="red")
     os._exit(1)
+
+
+def schema(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="TABLE", help="A table or view: its columns. All if not given."),
+    ] = None,
+    form: FormatOption = Format.TABLE,
+) -> None:
+    """Describe the warehouse's tables and views, or the columns of one."""
+    known = load_descriptions()
+    if name is None:
+        rows = [
+            {"name": each.name, "kind": each.kind, "columns": len(each.columns), "what": each.text}
+            for each in known.values()
+        ]
+        print_frame(pl.DataFrame(rows), form)
+        return
+    if name not in known:
+        raise UnknownName(f"There is no table or view {name!r}. {suggest_names(name, known)}")
+    columns = [
+        {"column": c.name, "type": c.kind, "what": c.text or ""} for c in known[name].columns
+    ]
+    print_frame(pl.DataFrame(columns), form)

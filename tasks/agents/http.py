@@ -2,6 +2,9 @@
 
 A request that starts a job is sent once. If it may have arrived, the error says so
 (`maybe_billed`) instead of the request being sent again. Polling is free.
+
+Interfaces that answer in one request have no job to poll: if the connection breaks before the
+answer is complete, the answer and the money paid for it are lost.
 """
 
 import json
@@ -12,7 +15,7 @@ from urllib.parse import quote
 
 import httpx
 
-from tasks.agents.agent import Gone
+from tasks.agents.agent import Gone, JobStatus
 from tasks.configuration.agents import ApiAsk, HttpAsk
 from tasks.models.client import (
     QUOTA_CODES,
@@ -163,3 +166,34 @@ class ApiClient(Generic[AskT]):
             RecursionError: it is nested too deeply.
         """
         return redact_key(json.dumps(answer, ensure_ascii=False), self._key)
+
+
+class SynchronousClient(ApiClient[ApiAsk]):
+    """What the clients share of interfaces that answer in one request; each has its own `start`."""
+
+    async def poll(self, remote_id: str) -> JobStatus:
+        raise Gone(f"{self.agent}: {self.base_url} answers in one request; there is no job to poll")
+
+    async def check(self) -> str:
+        return await self.check_model(self.ask.model)
+
+    async def buy_object(self, path: str, body: Any) -> dict[str, Any]:
+        """Send one POST, once, and return its answer.
+
+        Raises:
+            TransientError, RequestRejected, StopStage: as `AgentClient.start`.
+        """
+        answer = await self.buy(path, body)
+        if not isinstance(answer, dict):
+            raise TransientError("the answer is not a JSON object", "garbled", maybe_billed=True)
+        return answer
+
+    def ended_status(self, remote_state: str, answer: Any) -> JobStatus:
+        """Return the status of an answered job: the whole answer, with the key redacted."""
+        try:
+            raw = self._render_answer(answer)
+        except RecursionError:
+            raise TransientError(
+                "the answer is nested too deeply to be stored", "garbled", maybe_billed=True
+            ) from None
+        return JobStatus(remote_id=None, remote_state=remote_state, ended=True, raw=raw)

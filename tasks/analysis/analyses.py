@@ -151,7 +151,7 @@ def choose_metric(
         return next((each for each in found if each.key in valued), found[0])
     candidates = sorted(
         (each for name, one in of.items() for each in find_headline_metrics(name, one)),
-        key=lambda each: _preference_rank(each.key),
+        key=lambda each: PREFERRED.index(each.key) if each.key in PREFERRED else len(PREFERRED),
     )
     if protocol is not None and candidates:
         return next((each for each in candidates if each.key in valued), candidates[0])
@@ -162,10 +162,6 @@ def _load_protocols(source: Readable, edition: str, judge: str) -> dict[str, Pro
     """Load the protocols that have figures by this judge and whose definitions are available."""
     sql = "SELECT DISTINCT protocol FROM leaderboard WHERE edition = $1 AND judge = $2"
     return available_protocols(source.frame(sql, [edition, judge])["protocol"])
-
-
-def _preference_rank(key: tuple[str, str]) -> int:
-    return PREFERRED.index(key) if key in PREFERRED else len(PREFERRED)
 
 
 def _choose_trend_metrics(known: Mapping[str, Protocol], taken: Metric | None) -> list[Metric]:

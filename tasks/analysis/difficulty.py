@@ -13,9 +13,8 @@ from typing import Any
 import polars as pl
 
 from tasks.analysis.protocols import Metric
-from tasks.metrics.correlation import pearson
+from tasks.metrics.correlation import OneWayAnova, benjamini_hochberg, one_way_anova, pearson
 from tasks.metrics.ratios import mean
-from tasks.metrics.variance import OneWayAnova, benjamini_hochberg, one_way_anova
 from tasks.warehouse.store import Readable
 
 VALUES = """

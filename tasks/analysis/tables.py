@@ -193,7 +193,10 @@ def make_tables(found: Analyses, name: Analysis) -> list[TextTable]:
 
 
 def _make_table(layout: TableLayout, found: Analyses, frame: str) -> TextTable:
-    rows = _select_rows(getattr(found, frame), layout.row_filter)
+    selected: pl.DataFrame = getattr(found, frame)
+    for column, value in layout.row_filter.items():
+        selected = selected.filter(pl.col(column) == value)
+    rows = selected.to_dicts()
     if not rows:
         return TextTable(layout.title, (), (), layout.note)
     columns = (
@@ -202,12 +205,6 @@ def _make_table(layout: TableLayout, found: Analyses, frame: str) -> TextTable:
     )
     reasons = tuple(_list_reasons(rows, next(iter(layout.labels))))
     return TextTable(layout.title, columns, reasons, layout.note)
-
-
-def _select_rows(frame: pl.DataFrame, row_filter: dict[str, str]) -> list[dict[str, Any]]:
-    for column, value in row_filter.items():
-        frame = frame.filter(pl.col(column) == value)
-    return frame.to_dicts()
 
 
 def _list_reasons(rows: Sequence[dict[str, Any]], label: str) -> Iterator[str]:

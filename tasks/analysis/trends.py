@@ -8,9 +8,8 @@ import polars as pl
 
 from tasks.analysis.difficulty import ArticleScores
 from tasks.analysis.protocols import Metric
-from tasks.metrics.correlation import fit_line, rank_correlation
+from tasks.metrics.correlation import benjamini_hochberg, fit_line, rank_correlation
 from tasks.metrics.ratios import mean
-from tasks.metrics.variance import benjamini_hochberg
 from tasks.warehouse.store import Readable
 
 FIGURES = """

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from tasks.annotation.passages import cut_passage
 from tasks.annotation.sheet import (
     FIRST,
     SECOND,
@@ -19,7 +18,13 @@ from tasks.annotation.sheet import (
     SheetText,
     SubjectTexts,
 )
-from tasks.annotation.texts import EvidenceIndex, load_article_text, load_report_text, strip_markers
+from tasks.annotation.texts import (
+    EvidenceIndex,
+    cut_passage,
+    load_article_text,
+    load_report_text,
+    strip_markers,
+)
 from tasks.configuration.criteria import load_criteria
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import CONFLICT, CONSISTENT, INCONSISTENT, NOT_SUPPORT, SUPPORT

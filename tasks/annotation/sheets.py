@@ -1,15 +1,36 @@
-"""Making sheets from the warehouse, and importing people's labels into it."""
+"""Making sheets from the warehouse, and importing people's labels into it.
 
+A sheet is also a single page to fill in: no network, nothing to install. Texts and titles are
+untrusted. The template escapes everything, Markdown is rendered without HTML, links and images, and
+the page's Content-Security-Policy allows only the script and the style whose hashes it names.
+"""
+
+import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 
-from tasks.annotation.answers import FilledAnswer, parse_answers, raise_problems
-from tasks.annotation.errors import AnnotationError
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
 from tasks.annotation.kinds import FINDERS, KINDS
-from tasks.annotation.page import render_page
 from tasks.annotation.sheet import Sheet, SheetSubject, make_sheet
-from tasks.annotation.table import NEEDED, SheetRow, make_rows, read_table, render_csv
+from tasks.annotation.table import (
+    COLUMNS,
+    NEEDED,
+    AnnotationError,
+    FilledAnswer,
+    SheetRow,
+    make_rows,
+    parse_answers,
+    raise_problems,
+    read_table,
+    render_csv,
+)
 from tasks.editions.names import UnknownName, check_edition
 from tasks.errors import suggest_names
 from tasks.secrecy.guard import KeyGuard
@@ -21,6 +42,12 @@ MAJORITY = "majority"
 """The majority's name in the tables, which no annotator can have."""
 BYTE_ORDER_MARK = "\ufeff"
 """Spreadsheets need it to recognize UTF-8."""
+_TEMPLATES = files("tasks.annotation") / "templates"
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False})
+    .enable("table")
+    .disable(["link", "image", "autolink", "html_inline", "html_block", "reference"])
+)
 
 
 @dataclass(frozen=True)
@@ -204,3 +231,46 @@ def _store_labels(
     warehouse.write(Change(HumanLabel, rows))
     changed = sum(row.item_id in known for row in rows)
     return ImportedLabels(sheet, len(items), len(answers), len(rows) - changed, changed)
+
+
+def render_page(sheet: Sheet) -> str:
+    """Render the page; its download button writes the sheet's CSV with labels and reasons."""
+    style, script = _read_template("sheet.css"), _read_template("sheet.js")
+    return (
+        _environment()
+        .get_template("sheet.html.jinja")
+        .render(
+            sheet=sheet,
+            rows=make_rows(sheet),
+            columns=COLUMNS,
+            n_items=len(sheet.items),
+            style=Markup(style),
+            script=Markup(script),
+            policy=(
+                f"default-src 'none'; style-src '{_csp_hash(style)}'; "
+                f"script-src '{_csp_hash(script)}'; base-uri 'none'; form-action 'none'"
+            ),
+        )
+    )
+
+
+@lru_cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("tasks.annotation"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["markdown"] = lambda text: Markup(_MARKDOWN.render(text))
+    return environment
+
+
+def _read_template(name: str) -> str:
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def _csp_hash(code: str) -> str:
+    """Return the Content-Security-Policy source of an inline script or style."""
+    return "sha256-" + base64.b64encode(sha256(code.encode("utf-8")).digest()).decode("ascii")

@@ -8,7 +8,7 @@ from tasks.configuration.drafting import DraftingSettings
 from tasks.inversion.naming import are_same_words
 from tasks.judges.drafting import DraftedRubric
 from tasks.judges.text import extract_entities, extract_numbers, extract_terms
-from tasks.metrics.drift import count_whole_words, normalise_text
+from tasks.metrics.integrated_score import count_whole_words, normalise_text
 
 RUBRIC_PREFIX = "Does the report"
 MOST_CHARS = 800

@@ -4,11 +4,11 @@ A problem has a reason, by which rejections are counted, and a detail for the ju
 again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.configuration.inversion import InversionSettings
 from tasks.inversion.naming import contains_name, find_answer_name, find_article_name, split_words
-from tasks.inversion.overlap import longest_common_run, shared_share
 from tasks.judges.inversion import QuestionTarget, SubClaim, TargetProperty
 from tasks.judges.text import occurs_in
 
@@ -208,3 +208,32 @@ def _find_sentence_problem(
     if not occurs_in(sentence, source.text):
         return "does not stand in the article"
     return None
+
+
+def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    """Return every run of n words, with repetitions; empty for a shorter text."""
+    return [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
+
+
+def shared_share(words: Sequence[str], text: Sequence[str], n: int) -> float | None:
+    """Return the share, 0-1, of the n-grams of `words` that are in `text`; None without n-grams."""
+    runs = ngrams(words, n)
+    if not runs:
+        return None
+    text_runs = set(ngrams(text, n))
+    return sum(run in text_runs for run in runs) / len(runs)
+
+
+def longest_common_run(words: Sequence[str], text: Sequence[str]) -> int:
+    """Return the length in words of the longest common run.
+
+    A common run of n words contains one of n-1, so a binary search finds the length.
+    """
+    shortest, longest = 0, min(len(words), len(text))
+    while shortest < longest:
+        n = (shortest + longest + 1) // 2
+        if set(ngrams(words, n)) & set(ngrams(text, n)):
+            shortest = n
+        else:
+            longest = n - 1
+    return shortest

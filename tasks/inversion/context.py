@@ -7,9 +7,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from tasks.configuration.inversion import InversionSettings
 from tasks.extraction.bans import is_on_host
 from tasks.extraction.urls import is_same_page, normalise_url
-from tasks.inversion.checks import SourceArticle
+from tasks.inversion.checks import SourceArticle, shared_share
 from tasks.inversion.naming import split_words
-from tasks.inversion.overlap import shared_share
 from tasks.judges.inversion import ClaimMatcher, Inverter
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import extract_terms

@@ -1,9 +1,18 @@
-"""The draft of a question, updated by each step."""
+"""The draft of a question, updated by each step; its ground truth (its target, other answers that
+fit, and accepted sources), and whether it takes as much effort as LiveDRBench requires.
 
+Source: LiveDRBench: at least 10 queries, about 20 information units, more than 10 minutes of an
+expert. The judge estimates the effort; duplicates count once.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tasks.configuration.inversion import InversionSettings
 from tasks.inversion.checks import QuestionMeasures
+from tasks.inversion.context import ArchivedPage, Surroundings
+from tasks.inversion.naming import contains_name, split_words
 from tasks.judges.decisions import StepAnswer
 from tasks.judges.inversion import (
     Effort,
@@ -11,10 +20,18 @@ from tasks.judges.inversion import (
     OtherAnswer,
     QuestionTarget,
 )
+from tasks.judges.text import load_stop_words
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 from tasks.warehouse.truths import TruthClaim
 
 DraftState = Literal["under_way", "accepted", "rejected", "open"]
+MIN_WORD_SHARE = 0.6
+"""Share of a sentence's words that a page must contain to count as a source of its claim."""
+SourcesRule = Literal["pages", "article", "mixed", "none"]
+"""`pages`: archived reference pages that contain a claim's value and most of its sentence's words.
+`article`: all references of the article, because the cleaned text does not say which one a
+sentence cites and no archived page supports it. `mixed`: pages for some claims, article for others.
+`none`: the article's references are not known."""
 
 
 @dataclass(frozen=True)
@@ -85,3 +102,77 @@ class QuestionDraft:
         if answer.status in OPEN_STATUSES or answer.status is Status.SKIPPED:
             return replace(self, state="open", reason=answer.status.value, detail=detail)
         return self.reject(answer.status.value, detail)
+
+
+def build_truths(draft: QuestionDraft, surroundings: Surroundings) -> tuple[TruthClaim, ...]:
+    """Build the target with its sub-claims, then the answers that the judge added."""
+    target = draft.target
+    sub_claims = tuple(
+        TruthClaim(
+            value=claim.value,
+            name=claim.name,
+            sources=_find_sources(claim.value, claim.sentence, surroundings),
+            sentence=claim.sentence,
+        )
+        for claim in target.sub_claims
+    )
+    main = TruthClaim(
+        value=target.answer,
+        also=target.also,
+        sub_claims=sub_claims,
+        sources=_find_sources(target.answer, target.sentence, surroundings),
+        sentence=target.sentence,
+    )
+    return (main, *(TruthClaim(value=other.value) for other in draft.added))
+
+
+def find_sources_rule(truths: Sequence[TruthClaim], surroundings: Surroundings) -> SourcesRule:
+    """Return the rule that the sources of the article's own claims follow."""
+    claims = [c for main in truths for c in (main, *main.sub_claims) if c.sentence is not None]
+    everything = frozenset(surroundings.references)
+    rules: set[SourcesRule] = {
+        "article" if everything and frozenset(c.sources) == everything else "pages"
+        for c in claims
+        if c.sources
+    }
+    if not rules or not all(claim.sources for claim in claims):
+        return "mixed" if rules else "none"
+    return rules.pop() if len(rules) == 1 else "mixed"
+
+
+def _find_sources(value: str, sentence: str, surroundings: Surroundings) -> tuple[str, ...]:
+    known = frozenset(surroundings.references)
+    wanted = frozenset(split_words(sentence)) - load_stop_words()
+    held = tuple(
+        page.url
+        for page in surroundings.pages
+        if page.url in known and _supports(page, value, wanted)
+    )
+    return held or surroundings.references
+
+
+def _supports(page: ArchivedPage, value: str, wanted: frozenset[str]) -> bool:
+    page_words = frozenset(page.words)
+    return len(wanted & page_words) >= MIN_WORD_SHARE * len(wanted) and contains_name(
+        page.words, value
+    )
+
+
+def count_distinct(texts: Iterable[str]) -> int:
+    """Count the different texts; the same words in any order are one text."""
+    return len({tuple(sorted(set(found))) for text in texts if (found := split_words(text))})
+
+
+def find_shortfall(effort: Effort, settings: InversionSettings) -> str | None:
+    """Return what a question lacks to be hard enough; None if nothing."""
+    queries, units = count_distinct(effort.queries), count_distinct(effort.units)
+    if queries < settings.queries_least:
+        return f"{queries} queries; at least {settings.queries_least} are asked for"
+    if units < settings.units_least:
+        return (
+            f"{units} information units; about {settings.units_about} are asked for, "
+            f"at least {settings.units_least:g}"
+        )
+    if effort.minutes <= settings.minutes_above:
+        return f"{effort.minutes:g} minutes; more than {settings.minutes_above:g} are asked for"
+    return None

@@ -7,9 +7,7 @@ from typing import Any
 from tasks.base import Frozen
 from tasks.configuration.inversion import InversionSettings
 from tasks.inversion.context import InversionContext
-from tasks.inversion.difficulty import count_distinct
-from tasks.inversion.draft import QuestionDraft
-from tasks.inversion.truth import find_sources_rule
+from tasks.inversion.draft import QuestionDraft, count_distinct, find_sources_rule
 from tasks.judges.decisions import StepAnswer
 from tasks.judges.inversion import Inverter
 from tasks.warehouse.questions import Question

@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 
 from tasks.inversion.checks import check_target, find_question_problem, measure_question
 from tasks.inversion.context import InversionContext
-from tasks.inversion.difficulty import find_shortfall
-from tasks.inversion.draft import QuestionDraft
+from tasks.inversion.draft import QuestionDraft, build_truths, find_shortfall
 from tasks.inversion.naming import are_same_words
 from tasks.inversion.probes import probe_closed_book, probe_single_pages
-from tasks.inversion.truth import build_truths
 from tasks.judges.decisions import StepAnswer
 from tasks.judges.inversion import (
     EstimateDifficulty,

@@ -1,10 +1,11 @@
-"""Agreement between raters of the same items: judges, people, figures."""
+"""Agreement between raters of the same items (judges, people, figures), and forced choices between
+two agents' reports: win rates, and which side a figure prefers."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,7 @@ FIGURES = {
 """The columns of `LabelAgreement.as_row`: shares and kappa with the ends of their 95 % intervals
 from resampling assignments, because items of one assignment are not independent. Null with fewer
 than five assignments, or if every resample gives the same figure."""
+Side = Literal["first", "second"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +166,35 @@ def majority_labels(
     decided = {item: majority_label(labels) for item, labels in votes.items()}
     clear = {item: label for item, label in decided.items() if label is not None}
     return clear, decided.keys() - clear.keys()
+
+
+class WinRate(NamedTuple):
+    """How often one agent was preferred."""
+
+    agent: str
+    n_choices: int
+    """Comparisons that the agent took part in."""
+    wins: int
+    rate: float
+    """0-1."""
+
+
+def win_rates(choices: Iterable[tuple[str, str]]) -> list[WinRate]:
+    """Return the win rate of each agent, best first, from (preferred, other) pairs."""
+    wins: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
+    for preferred, other in choices:
+        wins[preferred] += 1
+        seen.update((preferred, other))
+    rates = [WinRate(agent, n, wins[agent], wins[agent] / n) for agent, n in seen.items()]
+    return sorted(rates, key=lambda rate: (-rate.rate, rate.agent))
+
+
+def preferred_side(
+    values: Sequence[float | None], better: Literal["higher", "lower"]
+) -> Side | None:
+    """Return the side with the better of two values; None if they are equal or one is missing."""
+    first, second = values
+    if first is None or second is None or first == second:
+        return None
+    return "first" if (first > second) == (better == "higher") else "second"

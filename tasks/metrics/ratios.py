@@ -1,9 +1,14 @@
-"""Shares and means, with the number of items they rest on. Empty input gives null, never 0."""
+"""Shares and means, with the number of items they rest on. Empty input gives null, never 0.
 
-from collections.abc import Iterable, Sequence
+`relative_score`: a report's score relative to a reference, by the same weighted criteria (RACE).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 
 import polars as pl
+
+from tasks.base import Frozen
 
 SHARE_SCHEMA = {
     "assignment": pl.String,
@@ -81,3 +86,40 @@ def combine_citation_labels(labels: Sequence[str]) -> str | None:
 
 def _exact_sum(hits: pl.Series) -> float:
     return fsum(hits.drop_nulls().to_list())
+
+
+class ScoredPair(Frozen):
+    """The scores of two articles by one criterion, 0 or more."""
+
+    dimension: str
+    weight: float
+    """The criterion's weight within its dimension."""
+    report: float
+    reference: float
+
+
+def relative_score(
+    pairs: Sequence[ScoredPair], dimension_weights: Mapping[str, float]
+) -> float | None:
+    """Return T / (T + R), 0-1: the report's total as a share of both totals. 0.5 means as good as
+    the reference.
+
+    A total is the weighted mean of the dimensions that have criteria, a dimension the weighted mean
+    of its criteria. As published, a dimension without a weight does not count.
+
+    Returns:
+        None without pairs or if both totals are 0.
+    """
+    report, reference = (
+        weighted_mean(
+            (
+                weighted_mean((getattr(p, side), p.weight) for p in pairs if p.dimension == name),
+                weight,
+            )
+            for name, weight in sorted(dimension_weights.items())
+        )
+        for side in ("report", "reference")
+    )
+    if report is None or reference is None:
+        return None
+    return report / (report + reference) if report + reference else None

@@ -7,7 +7,7 @@ so the definitions are this project's.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tasks.metrics.drift import normalise_text
+from tasks.metrics.integrated_score import normalise_text
 from tasks.metrics.ratios import share
 
 Parents = Sequence[int | None]

@@ -8,13 +8,14 @@ answer of the judge (a surplus key, an unknown truth) leaves its items open; in 
 it ends the whole run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.extraction.bans import InvalidBan
+from tasks.extraction.answers import AnsweredClaim
+from tasks.extraction.bans import BanList, InvalidBan, parse_bans
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, MatchClaims
 from tasks.metrics.claim_trees import Denominator, score_claim_trees
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
@@ -32,9 +33,8 @@ from tasks.protocols.claim_profiles import (
 )
 from tasks.protocols.claim_questions import AnsweredQuestion
 from tasks.protocols.claim_search import compute_search_figures, decide_search
-from tasks.protocols.claim_sources import compute_leakage
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
-from tasks.protocols.redirects import Redirects
+from tasks.protocols.redirects import Redirects, redirect_chain
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
 
@@ -43,6 +43,8 @@ READ, UNREADABLE, NO_CLAIMS = "read", "unreadable", "no_claims"
 NO_TRUE_CLAIMS = "nothing is known to be true here"
 QUESTION_COLUMNS = ("category", "truths", "settings", "text", "trace")
 SWITCHED_OFF = "not_assessed: switched off (compat_profiles)"
+NOTHING_BANNED = "not_assessed: nothing is banned for this question"
+NO_SOURCES = "no claim of the answer names a source"
 
 
 class ClaimDiscoveryParameters(ConfigModel):
@@ -90,13 +92,16 @@ class ClaimDiscovery:
         def compute(assignment: str, verdicts: VerdictLabels) -> dict[str, FigureValues]:
             record = records[assignment]
             posed = AnsweredQuestion(**{name: record[name] for name in QUESTION_COLUMNS})
+            compat = ProfileFigures(reason=SWITCHED_OFF)
+            if self.parameters.compat_profiles:
+                compat = compute_profile_figures(posed, verdicts)
             answered = verdicts.get((ANSWER, FORM), (None, None))[1] == READ
             return {
                 "answered_share": FigureValues(float(answered), 1),
                 **_name_figures("claim", _score_tree(posed, verdicts, "weights")),
                 **_name_printed(_score_tree(posed, verdicts, "claims")),
-                **_name_figures("compat", self._compute_compat(posed, verdicts)),
-                "claim_leakage": _compute_leakage(assignment, posed, judged.redirects),
+                **_name_figures("compat", compat),
+                "claim_leakage": _compute_leakage_of(assignment, posed, judged.redirects),
                 **compute_search_figures(posed.trace, posed.settings.needed_queries, verdicts),
             }
 
@@ -117,11 +122,6 @@ class ClaimDiscovery:
         for row in self.compute_figures(unanswered, judge).iter_rows(named=True):
             counts.setdefault(row["metric"], {})[row["assignment"]] = row["n_items"]
         return counts
-
-    def _compute_compat(self, posed: AnsweredQuestion, verdicts: VerdictLabels) -> ProfileFigures:
-        if not self.parameters.compat_profiles:
-            return ProfileFigures(reason=SWITCHED_OFF)
-        return compute_profile_figures(posed, verdicts)
 
 
 def _decide_form(posed: AnsweredQuestion) -> JudgeAnswer:
@@ -145,7 +145,7 @@ def _score_tree(
     return ProfileFigures(score_claim_trees(answered, true, found.pairs, denominator))
 
 
-def _compute_leakage(
+def _compute_leakage_of(
     assignment: str, posed: AnsweredQuestion, redirects: Redirects
 ) -> FigureValues:
     try:
@@ -173,3 +173,40 @@ def _name_printed(scored: ProfileFigures) -> Mapping[str, FigureValues]:
     return {
         f"{name}_printed": named[name] for name in ("claim_precision", "claim_recall", "claim_f1")
     }
+
+
+def compute_leakage(
+    claims: Sequence[AnsweredClaim], banned: Sequence[str], redirects: Redirects
+) -> FigureValues:
+    """Return top-level claims with a banned source over those with any source.
+
+    The sources of sub-claims count as their claim's own.
+
+    Raises:
+        InvalidBan: a ban cannot be parsed.
+    """
+    if not banned:
+        return FigureValues(None, reason=NOTHING_BANNED)
+    sourced = [sources for claim in claims if (sources := _collect_sources(claim))]
+    if not sourced:
+        return FigureValues(None, reason=NO_SOURCES)
+    leaked = sum(any(is_banned(url, banned, redirects) for url in each) for each in sourced)
+    return FigureValues(float(leaked), len(sourced))
+
+
+def is_banned(url: str, banned: Sequence[str], redirects: Redirects) -> bool:
+    """Whether an address is a banned page or on a banned host, redirects to one, or redirects to
+    where a banned page does. Redirects are known for fetched pages only.
+
+    Raises:
+        InvalidBan: a ban cannot be parsed.
+    """
+    named = parse_bans(banned)
+    pages = tuple(each for page in named.pages for each in redirect_chain(page, redirects))
+    bans = BanList(pages=pages, hosts=named.hosts)
+    return any(bans.matches(each) for each in redirect_chain(url, redirects))
+
+
+def _collect_sources(claim: AnsweredClaim) -> tuple[str, ...]:
+    below = [url for sub_claim in claim.sub_claims for url in _collect_sources(sub_claim)]
+    return (*claim.sources, *below)

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 
 from tasks.extraction.claim_layouts import TruthValue, get_row_value
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, NamedValue
-from tasks.metrics.claim_profiles import (
+from tasks.metrics.claim_trees import (
+    ClaimScores,
     GradedRow,
+    match_one_to_one,
     multiply_scores,
     score_classes,
     score_graded_rows,
     score_lists,
 )
-from tasks.metrics.claim_trees import ClaimScores, match_one_to_one
 from tasks.protocols.case import ItemAnswer, gather_answers, name_answers
 from tasks.protocols.claim_matching import (
     SAME_WORDS,
@@ -104,15 +105,12 @@ def _is_graded(posed: AnsweredQuestion) -> bool:
     return posed.category.startswith("novel-datasets-") or posed.category == "flights"
 
 
-def _get_class_keys(posed: AnsweredQuestion) -> list[str]:
-    has_material = any("material" in row for item in posed.truth_items for row in item.rows)
-    return ["material", "paper_title"] if has_material else ["paper_title"]
-
-
 def _build_levels(posed: AnsweredQuestion) -> list[MatchLevel]:
     """Return the lists to match: one per key in scifacts, else one per item of the truth."""
     if posed.category.startswith("scifacts-"):
-        return [_build_class_level(posed, key) for key in _get_class_keys(posed)]
+        has_material = any("material" in row for item in posed.truth_items for row in item.rows)
+        keys = ["material", "paper_title"] if has_material else ["paper_title"]
+        return [_build_class_level(posed, key) for key in keys]
     return [
         _build_row_level(posed, index)
         for index, item in enumerate(posed.truth_items)

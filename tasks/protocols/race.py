@@ -19,7 +19,7 @@ from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import REFERENCE, REPORT, Criterion, Judge
 from tasks.judges.research import ScorePair
-from tasks.metrics.relative_score import ScoredPair, relative_score
+from tasks.metrics.ratios import ScoredPair, relative_score
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.versions import build_version, parse_parameters

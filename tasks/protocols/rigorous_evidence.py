@@ -9,8 +9,12 @@ from urllib.parse import urlsplit
 from tasks.extraction.citations import find_markers
 from tasks.extraction.urls import normalise_url
 from tasks.judges.decisions import JudgeAnswer
-from tasks.metrics.drift import count_substrings, count_whole_words, normalise_text
-from tasks.metrics.integrated_score import LinkCounts
+from tasks.metrics.integrated_score import (
+    LinkCounts,
+    count_substrings,
+    count_whole_words,
+    normalise_text,
+)
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import BundleSettings

@@ -12,15 +12,18 @@ from typing import NamedTuple
 from tasks.benchmarks.rigorous import GENERAL, QUERY
 from tasks.judges.decisions import DecisionRequest, Judge, explain_cannot
 from tasks.judges.research import GradeItems, RateKeywords
-from tasks.metrics.drift import RatedKeyword, presence, semantic_drift, weighted_presence
 from tasks.metrics.integrated_score import (
     LinkCounts,
+    RatedKeyword,
     integrated_score,
+    presence,
     quality,
     quality_share,
     retrieval_index,
     score_per_token,
+    semantic_drift,
     trust_boost,
+    weighted_presence,
 )
 from tasks.metrics.ratios import share
 from tasks.protocols.figures import FigureValues, VerdictLabels

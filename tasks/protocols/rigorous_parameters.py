@@ -5,8 +5,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints
 
 from tasks.configuration.loading import ConfigModel
-from tasks.metrics.drift import Normalisation
-from tasks.metrics.integrated_score import BoostWeights, HostMode
+from tasks.metrics.integrated_score import BoostWeights, HostMode, Normalisation
 from tasks.protocols.rigorous_evidence import FREQUENCY, OCCURRENCES
 
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -99,7 +99,7 @@ class RubricBench:
             *(
                 _check_quotation(grade, None if scanned else text)
                 for grade in grades
-                if _has_evidence(grade)
+                if grade.answer.status is Status.OK and grade.answer.evidence is not None
             ),
             *_find_duplicates(case.rubric),
             *([] if scanned else [_record_shown(case, text)]),
@@ -195,10 +195,6 @@ def _select_pictures(case: Case, batch: Sequence[Rubric]) -> tuple[Attachment, .
     """Return the report's pictures for a batch with items of presentation, else none."""
     shown = any(rubric.dimension == PRESENTATION for rubric in batch)
     return case.pictures if shown and not case.attachments else ()
-
-
-def _has_evidence(grade: ItemAnswer) -> bool:
-    return grade.answer.status is Status.OK and grade.answer.evidence is not None
 
 
 def _check_quotation(grade: ItemAnswer, text: str | None) -> ItemAnswer:

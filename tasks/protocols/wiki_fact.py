@@ -17,9 +17,8 @@ from pydantic import NonNegativeInt, PositiveInt
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.judges.decisions import Judge, JudgeAnswer, VerifyAgainstPage, VerifyClaims
-from tasks.judges.language import identify_language
-from tasks.judges.offline.fusion import FusedIndex
-from tasks.judges.offline.retrieval import EvidenceRetriever
+from tasks.judges.offline.retrieval import EvidenceRetriever, FusedIndex
+from tasks.judges.text import identify_language
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.redirects import Redirects, cites_page, collect_redirects
 from tasks.protocols.versions import build_version, parse_parameters
@@ -139,13 +138,10 @@ class WikiFact:
         if other_language:
             return [tuple(range(len(pool)))] * len(statements)
         if self.parameters.retriever == "fused":
-            return await asyncio.to_thread(self._retrieve_fused, statements, pool)
+            return await asyncio.to_thread(
+                lambda: FusedIndex(pool).top_many(statements, self.parameters.top_k)
+            )
         return EvidenceRetriever(pool).top_many(statements, self.parameters.top_k)
-
-    def _retrieve_fused(
-        self, statements: Sequence[str], pool: Sequence[str]
-    ) -> tuple[tuple[int, ...], ...]:
-        return FusedIndex(pool).top_many(statements, self.parameters.top_k)
 
     async def _verify(
         self, request: VerifyClaims, judge: Judge, other_language: str | None
@@ -244,12 +240,7 @@ async def _ask_judge(
         reason = "the page has never been fetched"
         return [JudgeAnswer(status=Status.SKIPPED, reason=reason)] * len(claims)
     if page.status != "ok" or page.text is None:
-        reason = _explain_unfetchable(page)
+        missing = "its text is missing" if page.status == "ok" else "nothing more is known of it"
+        reason = f"{page.status}: {page.error or missing}"
         return [JudgeAnswer(status=Status.UNFETCHABLE, reason=reason)] * len(claims)
     return await judge.decide(VerifyAgainstPage(claims=claims, url=url, page=page.text))
-
-
-def _explain_unfetchable(page: Page) -> str:
-    """Return why a page is not judged: `bot_wall: …`."""
-    missing = "its text is missing" if page.status == "ok" else "nothing more is known of it"
-    return f"{page.status}: {page.error or missing}"

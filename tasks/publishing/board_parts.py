@@ -12,8 +12,13 @@ import polars as pl
 from tasks.foreign_text import make_visible
 from tasks.publishing.material import SiteMaterial
 from tasks.scoring.board_notes import EMPTY_LIST, format_delivered
-from tasks.scoring.completeness import ReportCounts, count_reports, load_assignable
-from tasks.scoring.standings import Standing, compute_standings
+from tasks.scoring.standings import (
+    ReportCounts,
+    Standing,
+    compute_standings,
+    count_reports,
+    load_assignable,
+)
 from tasks.site import wording
 from tasks.site.content import BoardView
 from tasks.warehouse.results import OUTDATED, UNREVIEWED

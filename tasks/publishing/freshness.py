@@ -7,8 +7,8 @@ from pathlib import Path
 from tasks.base import Frozen
 from tasks.configuration.refresh import load_refresh
 from tasks.publishing.downloads import TABLES
-from tasks.signing.errors import UnusableKey
 from tasks.signing.keys import find_signer
+from tasks.signing.signatures import UnusableKey
 from tasks.site.mark import MARK, resolve_link
 from tasks.spreadsheets import format_csv
 from tasks.warehouse.rows import content_sha

@@ -15,9 +15,8 @@ from typing import IO, Any, BinaryIO
 from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
 from tasks.files.opening import OutsideFile, SpecialFile, open_file
-from tasks.sandbox.dates import parse_day
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import MAX_TEXT_CHARS, OnMessage, ServedPage, clean_title
+from tasks.sandbox.page import MAX_TEXT_CHARS, OnMessage, ServedPage, clean_title, parse_day
 from tasks.warehouse.rows import content_sha, replace_surrogates
 
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")

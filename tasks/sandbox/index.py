@@ -21,7 +21,6 @@ from tasks.configuration.sandbox import SandboxSettings
 from tasks.extraction.bans import is_on_host
 from tasks.files.locks import explain_no_locks
 from tasks.sandbox.bans import CopyDetector
-from tasks.sandbox.embedding import embed
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.lance import (
     CURRENT_FILE,
@@ -29,13 +28,13 @@ from tasks.sandbox.lance import (
     PASSAGES,
     IndexVersion,
     connect,
+    embed,
     page_schema,
     passage_schema,
     read_index_version,
     sql_in,
 )
-from tasks.sandbox.page import ServedPage
-from tasks.sandbox.passages import split_passages
+from tasks.sandbox.page import ServedPage, split_passages
 from tasks.secrecy.guard import KeyGuard
 
 BATCH_PAGES = 2_000

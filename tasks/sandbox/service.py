@@ -1,22 +1,31 @@
-"""The sandbox over HTTP: search and fetch, for programs and, as tools, for models (MCP)."""
+"""The sandbox over HTTP: search and fetch, for programs and, as tools, for models (MCP).
 
-from collections.abc import AsyncIterator
+The page at `/` is the API's documentation, rendered from OpenAPI without external resources. The
+service runs until Ctrl-C, on a socket that is opened first, so that its URL is known.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 
 from tasks.sandbox import responses
 from tasks.sandbox.access import Sandbox
 from tasks.sandbox.asked import Asked
 from tasks.sandbox.catalogue import NotServed
-from tasks.sandbox.front_page import render_front_page
+from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.middleware import ASKED_PATH, TokenCheck
 from tasks.sandbox.tokens import ReaderToken
 from tasks.sandbox.tools import create_mcp_app
+from tasks.serving.connections import BACKLOG, BoundedServer
 from tasks.serving.gate import Gate, OwnNames, serving_names
 
 JSON = "application/json"
@@ -38,6 +47,13 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     422: {"model": responses.Refusal, "description": "The request is malformed."},
     429: {"model": responses.Refusal, "description": "Too many requests; see Retry-After."},
 }
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }
+code { background: #f2f2f2; padding: .1em .3em }
+td { padding: .2em 1em .2em 0; vertical-align: top }
+"""
+GRACE_SECONDS = 3
+"""Time limit for requests in progress at shutdown."""
 
 
 def create_app(sandbox: Sandbox, names: OwnNames = LOOPBACK) -> FastAPI:
@@ -155,3 +171,106 @@ def _add_error_handlers(app: FastAPI) -> None:
         assert isinstance(error, NotServed)
         status = 422 if error.reason == "unknown_assignment" else 404
         return responses.refuse(str(error), error.reason, status)
+
+
+def render_front_page(openapi: dict[str, Any]) -> str:
+    """Render the page as HTML."""
+    calls = Markup("").join(
+        _render_call(path, call)
+        for path, calls in openapi["paths"].items()
+        for call in calls.values()
+    )
+    return Markup(
+        "<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
+        "<style>{style}</style><h1>{title}</h1><p>{description}</p>{calls}"
+        "<h2><code>POST /mcp</code></h2><p>The same two calls as tools (Model Context Protocol, "
+        "streamable HTTP).</p><p>In full: <a href=/openapi.json>openapi.json</a>, for any viewer "
+        "of OpenAPI.</p></html>"
+    ).format(
+        title=openapi["info"]["title"], style=Markup(_STYLE), calls=calls,
+        description=openapi["info"].get("description", ""),
+    )  # fmt: skip
+
+
+def _render_call(path: str, call: dict[str, Any]) -> Markup:
+    rows = Markup("").join(
+        Markup("<tr><td><code>{}</code><td>{}").format(one["name"], _describe_parameter(one))
+        for one in call.get("parameters", ())
+    )
+    return Markup("<h2><code>GET {}</code></h2><p>{}</p><table>{}</table>").format(
+        path, call.get("description", ""), rows
+    )
+
+
+def _describe_parameter(parameter: dict[str, Any]) -> str:
+    schema = parameter["schema"]
+    sentences = [parameter.get("description") or ""]
+    if values := schema.get("enum"):
+        sentences.append(f"One of {', '.join(values)}.")
+    if "maximum" in schema:
+        sentences.append(f"{schema['minimum']} to {schema['maximum']}.")
+    if "maxLength" in schema:
+        sentences.append(f"At most {schema['maxLength']:,} characters.")
+    if parameter["required"]:
+        sentences.append("Required.")
+    elif schema.get("default") is not None:
+        sentences.append(f"Usually {schema['default']}.")
+    return str(escape(" ".join(part for part in sentences if part)))
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Open a listening socket; port 0 chooses a free port.
+
+    Raises:
+        SandboxError: the port is in use, or the address is not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns off Nagle's delay of 40 ms only if the protocol is given as TCP.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise SandboxError(
+            f"Cannot listen on {host}:{port} ({error.strerror or error}). Choose another --port "
+            "or --host."
+        ) from None
+    return listening
+
+
+def server_url(listening: socket.socket) -> str:
+    """Return the server's URL for this machine."""
+    host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class NotifyingServer(BoundedServer):
+    """A server that calls `ready` once it accepts requests."""
+
+    def __init__(self, app: FastAPI, ready: Callable[[], None]) -> None:
+        super().__init__(
+            app,
+            access_log=False,  # it would contain the queries
+            proxy_headers=False,  # any client could claim another's address
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+        logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Filter out requests that were cancelled at shutdown because their clients were slow."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+
+
+async def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve until SIGINT or SIGTERM. `ready` is called once requests are accepted."""
+    await NotifyingServer(app, ready).serve(sockets=[listening])

@@ -9,9 +9,9 @@ from tasks.configuration.sandbox import SandboxSettings
 from tasks.configuration.web import ReadingBounds
 from tasks.sandbox.bans import Ban, CopyDetector
 from tasks.sandbox.corpus import corpus_name, read_corpus
-from tasks.sandbox.embedding import MODEL
 from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.index import BuildResult, IndexBuilder, OnProgress
+from tasks.sandbox.lance import MODEL
 from tasks.sandbox.page import ServedPage, iterate_async
 from tasks.sandbox.snapshot import (
     count_pages,

@@ -18,9 +18,8 @@ from warcio.exceptions import ArchiveLoadFailed
 from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
-from tasks.sandbox.dates import parse_day
 from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import MAX_TEXT_CHARS, OnMessage, ServedPage, clean_title
+from tasks.sandbox.page import MAX_TEXT_CHARS, OnMessage, ServedPage, clean_title, parse_day
 from tasks.warehouse.rows import replace_surrogates
 from tasks.web.html_text import parse_language
 from tasks.web.page import WARC_PAGE_HEADERS, FetchedContent, ReadPage

@@ -16,15 +16,17 @@ from tasks.metrics.aggregates import aggregate
 from tasks.metrics.resampling import RESAMPLES, SEED
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import get_protocol
-from tasks.scoring.completeness import (
+from tasks.scoring.pending import current_version
+from tasks.scoring.standings import (
     MISSING,
+    STATISTICS_VERSION,
     ReportCounts,
+    Standing,
+    compute_standings,
     count_reports,
     find_unranked,
     load_assignable,
 )
-from tasks.scoring.pending import current_version
-from tasks.scoring.standings import STATISTICS_VERSION, Standing, compute_standings
 from tasks.warehouse.results import OUTDATED, UNREVIEWED, AgentPair, LeaderboardRow
 from tasks.warehouse.rubrics import BundleSettings, RubricBundle
 from tasks.warehouse.store import Warehouse

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import minisign
 
-from tasks.signing.errors import UnusableKey
-from tasks.signing.signatures import PublicKey
+from tasks.signing.signatures import PublicKey, UnusableKey
 
 KEY_VARIABLE = "EVERGREEN_SIGNING_KEY"
 """Names the file of the secret key."""

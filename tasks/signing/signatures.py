@@ -6,14 +6,22 @@ from pathlib import Path
 
 import minisign
 
+from tasks.errors import ExpectedError
 from tasks.foreign_text import make_visible
-from tasks.signing.errors import BadSignature, UnusableKey
 
 SUFFIX = ".minisig"
 UNSIGNED = "none"
 """The `signature` of a manifest that nobody has signed; else it is the key's id."""
 LARGEST = 20_000
 """Bytes of the largest file that is read as a public key or a signature."""
+
+
+class UnusableKey(ExpectedError):
+    """A key is missing, unsafe or not of minisign's format; the message never shows it."""
+
+
+class BadSignature(ExpectedError):
+    """Something is unsigned, signed by another key, or was changed after it was signed."""
 
 
 class PublicKey:

@@ -10,8 +10,7 @@ from tempfile import TemporaryFile
 
 from tasks.errors import ExpectedError
 from tasks.files.opening import open_file
-from tasks.signing.errors import BadSignature
-from tasks.signing.signatures import LARGEST, SUFFIX, PublicKey, SignedBy
+from tasks.signing.signatures import LARGEST, SUFFIX, BadSignature, PublicKey, SignedBy
 
 MARK = "site.json"
 """The file at a site's root that identifies it and lists the sha-256 of every file."""

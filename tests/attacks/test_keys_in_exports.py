@@ -18,8 +18,7 @@ from tasks.publishing import drb2
 from tasks.publishing.reports import CitedPage, CrossReferences, _write_cited_page
 from tasks.sandbox.catalogue import PageFilter
 from tasks.sandbox.program_archive import make_program_archive
-from tasks.secrecy.errors import LeakedKey
-from tasks.secrecy.guard import MASK, KeyGuard
+from tasks.secrecy.guard import MASK, KeyGuard, LeakedKey
 from tests.attacks.test_keys_in_results import OTHERS, OWN
 from tests.tasks.sandbox.archives import opened, page, write_snapshot
 

@@ -18,7 +18,7 @@ from websockets.exceptions import InvalidStatus
 from tasks.configuration.agents import HttpAsk
 from tasks.configuration.errors import ConfigurationError
 from tasks.jobs.searches import collect_searches
-from tasks.sandbox.server import NotifyingServer
+from tasks.sandbox.service import NotifyingServer
 from tasks.sandbox.tokens import ReaderToken, SandboxToken, find_token_key, issue_token
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from tasks.judges.offline.background import STEMS_FILE, UNLISTED_COUNT, load_background
+from tasks.judges.offline.weights import STEMS_FILE, UNLISTED_COUNT, load_background
 from tasks.judges.text import extract_terms, strip_markdown
 from tests.rigs.shared_edition import SharedEdition
 

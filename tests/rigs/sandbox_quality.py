@@ -25,9 +25,8 @@ from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.sandbox.bans import CopyDetector
 from tasks.sandbox.catalogue import PageFilter
-from tasks.sandbox.embedding import embed
 from tasks.sandbox.index import IndexBuilder
-from tasks.sandbox.lance import PASSAGES, connect, read_index_version
+from tasks.sandbox.lance import PASSAGES, connect, embed, read_index_version
 from tasks.sandbox.page import iterate_async
 from tasks.sandbox.search import open_index
 from tasks.sandbox.snapshot import read_pages

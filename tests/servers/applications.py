@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from fastapi import FastAPI
 
-from tasks.sandbox.server import NotifyingServer, open_socket, server_url
+from tasks.sandbox.service import NotifyingServer, open_socket, server_url
 from tests.servers.serving import HOST
 
 STARTS_WITHIN_SECONDS = 300.0

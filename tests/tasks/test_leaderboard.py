@@ -218,7 +218,7 @@ def test_an_agent_is_listed_apart_for_the_reason_that_its_entry_gives(
     configured = load_agents()
     entry = AgentEntry(name="Given", unranked="it was given the sources")
     agents = configured.model_copy(update={"agents": configured.agents | {"ann": entry}})
-    monkeypatch.setattr("tasks.scoring.completeness.load_agents", lambda: agents)
+    monkeypatch.setattr("tasks.scoring.standings.load_agents", lambda: agents)
     scored(warehouse, ["ref_acc"])
     publish(warehouse)
     rows = warehouse.rows(LeaderboardRow, "true")

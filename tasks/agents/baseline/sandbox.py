@@ -4,8 +4,13 @@ import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from tasks.agents.baseline.index import MAX_RESULTS, ReadablePage, UnreadableArchive
-from tasks.agents.baseline.pages import extract_statements, is_source
+from tasks.agents.baseline.index import (
+    MAX_RESULTS,
+    ReadablePage,
+    UnreadableArchive,
+    extract_statements,
+    is_source,
+)
 from tasks.configuration.inversion import load_inversion
 
 MAX_QUERY_CHARS = 500

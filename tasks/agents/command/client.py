@@ -30,8 +30,13 @@ from filelock import Timeout
 from tasks.agents.agent import Gone, JobRequest, JobStatus
 from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult
 from tasks.agents.command.capture import write_atomically
-from tasks.agents.command.container import build_run, find_engine
-from tasks.agents.command.isolation import JobPlace, describe_isolation, plan_isolation
+from tasks.agents.command.isolation import (
+    JobPlace,
+    build_run,
+    describe_isolation,
+    find_engine,
+    plan_isolation,
+)
 from tasks.agents.command.program import ROOT, SANDBOX_TOKEN, ProgramSpec, write_spec
 from tasks.agents.command.supervisor import kill_leftovers
 from tasks.agents.http import CONFIGURED_IN

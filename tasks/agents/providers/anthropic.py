@@ -17,6 +17,7 @@ from typing import Any
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
+from tasks.agents.http import SynchronousClient
 from tasks.agents.json_values import child, count, objects, parse_object, string, unexpected_object
 from tasks.agents.providers.answers import (
     SearchAction,
@@ -24,7 +25,6 @@ from tasks.agents.providers.answers import (
     list_urls,
     subtract_reasoning,
 )
-from tasks.agents.synchronous_api import SynchronousClient
 from tasks.configuration.agents import ApiAsk
 from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import ModelError, TransientError

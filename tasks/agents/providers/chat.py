@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tasks.agents.agent import AgentUsage, Annotation, Gone, JobAnswer, JobRequest, JobStatus
-from tasks.agents.http import CONFIGURED_IN
+from tasks.agents.http import CONFIGURED_IN, SynchronousClient
 from tasks.agents.json_values import (
     child,
     count,
@@ -26,7 +26,6 @@ from tasks.agents.providers.answers import (
     split_thoughts,
     subtract_reasoning,
 )
-from tasks.agents.synchronous_api import SynchronousClient
 from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import Misconfigured, RequestRejected
 

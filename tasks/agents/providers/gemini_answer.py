@@ -40,13 +40,14 @@ def read(raw: str) -> JobAnswer:
     steps = objects(body.get("steps"))
     text, annotations = _extract_report(steps)
     outcome, problem = _parse_outcome(body, text)
+    n_thoughts = sum(step.get("type") == "thought" for step in steps)
     return JobAnswer(
         outcome=outcome,
         silent=body.get("status") == "completed" and not text.strip(),
         text=text,
         annotations=annotations,
         trace=_parse_trace(steps),
-        n_reasoning_steps=_count_thoughts(body.get("steps")),
+        n_reasoning_steps=n_thoughts if isinstance(body.get("steps"), list) else None,
         model_version=string(body.get("model")) or string(body.get("agent")),
         usage=_parse_usage(body.get("usage")),
         error=problem,
@@ -140,12 +141,6 @@ def _parse_trace(steps: list[dict[str, Any]]) -> tuple[SearchStep, ...]:
 
 def _opened_step(urls: list[str]) -> list[SearchStep]:
     return [SearchStep(opened=tuple(urls))] if urls else []
-
-
-def _count_thoughts(steps: Any) -> int | None:
-    if not isinstance(steps, list):
-        return None
-    return len([step for step in objects(steps) if step.get("type") == "thought"])
 
 
 def _parse_usage(usage: Any) -> AgentUsage:

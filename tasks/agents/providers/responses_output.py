@@ -5,7 +5,7 @@ Citation offsets within one part are converted to offsets in the whole text. Ope
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,8 +72,8 @@ def parse_output(output: Any) -> ResponsesOutput:
         text=text,
         annotations=annotations,
         trace=build_trace(_list_actions(items)),
-        n_reasoning_steps=_count_items(items, _is_reasoning) if has_list else None,
-        n_searches=_count_items(items, _is_completed_search) if has_list else None,
+        n_reasoning_steps=sum(map(_is_reasoning, items)) if has_list else None,
+        n_searches=sum(map(_is_completed_search, items)) if has_list else None,
         refusal="\n".join(refusals) or None,
     )
 
@@ -175,10 +175,6 @@ def _list_actions(items: list[dict[str, Any]]) -> Iterator[SearchAction]:
             if child(action, "type") == "open_page" or address not in opened:
                 yield [], [], [address]
                 opened.add(address)
-
-
-def _count_items(items: list[dict[str, Any]], which: Callable[[dict[str, Any]], bool]) -> int:
-    return sum(which(item) for item in items)
 
 
 def _is_reasoning(item: dict[str, Any]) -> bool:

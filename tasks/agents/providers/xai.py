@@ -6,9 +6,8 @@ finds posts that cannot be fetched without an account: it is only used if `tools
 `parameters` name it.
 """
 
-from typing import Any
-
 from tasks.agents.agent import JobAnswer, JobRequest, JobStatus
+from tasks.agents.http import SynchronousClient
 from tasks.agents.json_values import amount, child, count, string
 from tasks.agents.providers.answers import parse_sources
 from tasks.agents.providers.responses_output import (
@@ -17,7 +16,6 @@ from tasks.agents.providers.responses_output import (
     parse_response,
     parse_usage,
 )
-from tasks.agents.synchronous_api import SynchronousClient
 
 TICKS_PER_USD = 10_000_000_000
 """The unit of `usage.cost_in_usd_ticks`, as others inferred it from the price list in July 2026."""
@@ -45,6 +43,7 @@ def read(raw: str) -> JobAnswer:
     """
     body, output = parse_response(raw, "a response of xAI's Responses API")
     usage = body.get("usage")
+    ticks = amount(child(usage, "cost_in_usd_ticks"))
     searches = count(child(usage, "server_side_tool_usage_details", "web_search_calls"))
     body = {"status": "completed"} | body
     problem = describe_problem(body, output)
@@ -59,11 +58,6 @@ def read(raw: str) -> JobAnswer:
         n_reasoning_steps=output.n_reasoning_steps,
         model_version=string(body.get("model")),
         usage=parse_usage(usage, output.n_searches if searches is None else searches),
-        cost_usd=_parse_cost(usage),
+        cost_usd=None if ticks is None else ticks / TICKS_PER_USD,
         error=problem,
     )
-
-
-def _parse_cost(usage: Any) -> float | None:
-    ticks = amount(child(usage, "cost_in_usd_ticks"))
-    return None if ticks is None else ticks / TICKS_PER_USD

@@ -42,10 +42,6 @@ def _clean_lines(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
-def _limit_items(items: tuple[ItemT, ...]) -> tuple[ItemT, ...]:
-    return items[:MAX_ITEMS]
-
-
 Line = Annotated[str, AfterValidator(clean_line)]
 Lines = Annotated[tuple[str, ...], AfterValidator(_clean_lines)]
-Limited = Annotated[tuple[ItemT, ...], AfterValidator(_limit_items)]
+Limited = Annotated[tuple[ItemT, ...], AfterValidator(lambda items: items[:MAX_ITEMS])]

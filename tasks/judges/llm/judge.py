@@ -20,17 +20,22 @@ from tasks.judges.decisions import (
 from tasks.judges.forms.steps import ReplyClaims, ReplyFacts
 from tasks.judges.forms.verdicts import CitationVerdicts, PageVerdicts, SupportVerdicts
 from tasks.judges.llm.articles import compare_articles, score_pair
-from tasks.judges.llm.claims import grade_values, match_claims
-from tasks.judges.llm.page import page_key_parts, verify_statements
 from tasks.judges.llm.points import (
     check_points,
     extract_points,
+    grade_items,
     merge_points,
+    rate_keywords,
     rate_report,
 )
 from tasks.judges.llm.requests import PromptedModel
-from tasks.judges.llm.rubrics import grade_items, rate_keywords
-from tasks.judges.llm.statements import verify_claims
+from tasks.judges.llm.statements import (
+    grade_values,
+    match_claims,
+    page_key_parts,
+    verify_claims,
+    verify_statements,
+)
 from tasks.judges.research import (
     CheckCitations,
     CheckPoints,

@@ -52,7 +52,7 @@ class Prompt:
                 f"{path}: expected a YAML head between `---` lines, then `# System` and `# User`."
             )
         self.sha = content_sha(text)
-        self.settings = _parse_settings(path, found["head"])
+        self.settings = validate_config(path, load_yaml(path, f"\n{found['head']}"), PromptSettings)
         self.system = found["system"].strip()
         self._template = StrictTemplate(path, found["user"], frozenset({"fence"}))
 
@@ -108,7 +108,3 @@ def _iterate_texts(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _iterate_texts(item)
-
-
-def _parse_settings(path: Path, head: str) -> PromptSettings:
-    return validate_config(path, load_yaml(path, f"\n{head}"), PromptSettings)

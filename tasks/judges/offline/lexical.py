@@ -17,8 +17,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.judges.offline.background import load_background
 from tasks.judges.offline.vetoes import denies, exchanges_numbers, find_all_numbers
+from tasks.judges.offline.weights import load_background
 from tasks.judges.text import (
     extract_entities,
     extract_numbers,

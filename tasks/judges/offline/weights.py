@@ -1,17 +1,26 @@
-"""The fitted weights of the offline judge, read from their file.
+"""The fitted weights of the offline judge, and how rare a stem is in a fixed background of texts,
+whatever text is being judged; both read from their files.
 
-`python -m tests.rigs.fit_offline_judge` writes the file. The sha of the weights and of the
+`python -m tests.rigs.fit_offline_judge` writes the files. The sha of the weights and of the
 background's counts takes the place of a prompt sha: others are another judge.
+
+The table of stems counts the documents of the shared edition (articles and reports) that hold a
+stem. Only stems of several subjects are listed: a stem of one subject, like one that the background
+has never seen, counts as rare.
 """
 
+from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
+from hashlib import sha256
+from math import log
 from pathlib import Path
 
 from pydantic import Field
 
+from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import find_file
 from tasks.configuration.loading import ConfigModel, load_config
-from tasks.judges.offline.background import load_background
 from tasks.warehouse.rows import canonical_values, content_sha
 
 WEIGHTS_FILE = find_file("judges/offline_lexical.yaml")
@@ -23,6 +32,42 @@ NOTES = frozenset(
     {"fitted_on", "data", "regularisation", "held_out", "padded", "controls", "shared_edition"}
 )
 """Keys of the file that document the weights and are not part of their sha."""
+STEMS_FILE = find_file("judges/offline_stems.txt")
+UNLISTED_COUNT = 10
+"""Documents that a stem outside the table is taken to stand in: the fewest of a listed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Document counts of stems, with the sha-256 of their file."""
+
+    n_documents: int
+    counts: dict[str, int]
+    sha: str
+
+    def idf(self, stem: str) -> float:
+        """Return the inverse document frequency of a stem, above 0."""
+        count = self.counts.get(stem, UNLISTED_COUNT)
+        return log(1 + (self.n_documents - count + 0.5) / (count + 0.5))
+
+
+@lru_cache(maxsize=4)
+def load_background(path: Path = STEMS_FILE) -> Background:
+    """Read the table: the number of documents, then a line `stem count` for each stem.
+
+    Raises:
+        ConfigurationError: the file is missing or malformed.
+    """
+    try:
+        content = path.read_bytes()
+        lines = [line for line in content.decode().splitlines() if not line.startswith("#")]
+        counts = {stem: int(count) for stem, count in map(str.split, lines[1:])}
+        return Background(int(lines[0]), counts, sha256(content).hexdigest())
+    except (OSError, ValueError, IndexError) as error:
+        raise ConfigurationError(
+            f"{path}: expected a number of documents and lines `stem count` ({error}). Restore the "
+            "file from the project's configs/judges."
+        ) from None
 
 
 class FeatureWeights(ConfigModel):

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from flows.cli.main import app
-from tasks.annotation.errors import AnnotationError
+from tasks.annotation.table import AnnotationError
 from tasks.warehouse.store import open_warehouse
 from tests.tasks.annotated import AGENT, ARTICLE, judged, sample_warehouse
 

@@ -9,7 +9,7 @@ import typer
 
 from flows.cli.lazy_commands import GroupEntry
 from flows.cli.main import app
-from flows.cli.old_names import OLD_NAMES
+from flows.cli.usage import OLD_NAMES
 from tests.flows.cli.test_commands import TABLE
 from tests.flows.conftest import Evergreen
 

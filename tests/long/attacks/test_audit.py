@@ -15,8 +15,7 @@ import duckdb
 import pytest
 
 from flows.cli.commands import PANELS
-from flows.cli.lazy_commands import GroupEntry
-from flows.cli.recorded import RecordedAtOnce, RecordedCommand
+from flows.cli.lazy_commands import GroupEntry, RecordedAtOnce, RecordedCommand
 from tasks.warehouse import store as stores
 from tasks.warehouse.audit import AuditEntry, leave_note, notes_folder
 from tasks.warehouse.errors import UnwritableWarehouse

@@ -9,8 +9,7 @@ import pytest
 from tasks.archive.export import export_texts, export_warc
 from tasks.backup.creation import create_backup
 from tasks.backup.manifest import open_backup
-from tasks.secrecy.errors import LeakedKey
-from tasks.secrecy.guard import MASK, KeyGuard
+from tasks.secrecy.guard import MASK, KeyGuard, LeakedKey
 from tasks.warehouse.calls import Call
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import Page

@@ -18,8 +18,7 @@ import pytest
 
 from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
-from tasks.agents.command.container import build_run
-from tasks.agents.command.isolation import JobPlace
+from tasks.agents.command.isolation import JobPlace, build_run
 from tasks.agents.command.program import SANDBOX_TOKEN
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
 from tasks.agents.kinds import AgentFolders
@@ -302,7 +301,7 @@ def test_jobs_share_no_cache(tmp_path: Path) -> None:
 def test_an_image_needs_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program with an image runs in a container or not at all."""
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-    monkeypatch.setattr("tasks.agents.command.container.ENGINES", ("docker",))
+    monkeypatch.setattr("tasks.agents.command.isolation.ENGINES", ("docker",))
     ask = CommandAsk.model_validate({"kind": "command", "command": ["/agent"], "image": "a:1.0"})
     with pytest.raises(Misconfigured, match=r"sets `image`, but (docker|neither)"):
         run(CommandClient("a", ask, AgentFolders(tmp_path / "work", None)))

@@ -17,7 +17,6 @@ from tasks.backup.manifest import MANIFEST, SIGNATURE, BackupError, open_backup
 from tasks.backup.restoration import restore_backup
 from tasks.backup.signature import describe_unchecked_signature
 from tasks.publishing.freshness import _read_judges
-from tasks.signing.errors import BadSignature
 from tasks.signing.keys import (
     KEY_VARIABLE,
     PUBLIC_NAME,
@@ -26,7 +25,7 @@ from tasks.signing.keys import (
     load_signer,
     make_keys,
 )
-from tasks.signing.signatures import PublicKey, load_public_key
+from tasks.signing.signatures import BadSignature, PublicKey, load_public_key
 from tasks.site.folder import SiteFolder
 from tasks.site.mark import MARK, MARK_SIGNATURE, verify_site
 from tasks.warehouse.rows import Edition, utc_now

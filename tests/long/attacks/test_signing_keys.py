@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tasks.backup.creation import create_backup
-from tasks.signing.errors import UnusableKey
 from tasks.signing.keys import (
     KEY_VARIABLE,
     PUBLIC_NAME,
@@ -15,6 +14,7 @@ from tasks.signing.keys import (
     load_signer,
     make_keys,
 )
+from tasks.signing.signatures import UnusableKey
 from tests.attacks.keys import ROOT, copied_by_the_image
 from tests.long.attacks.test_signatures import publish, warehouse
 

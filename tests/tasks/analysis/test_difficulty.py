@@ -18,8 +18,7 @@ from tasks.analysis.difficulty import (
     run_anova,
 )
 from tasks.analysis.protocols import Metric
-from tasks.metrics.correlation import pearson
-from tasks.metrics.variance import one_way_anova
+from tasks.metrics.correlation import one_way_anova, pearson
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import open_warehouse
 from tests.tasks import scored_articles

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from tasks.annotation.answers import FilledAnswer, parse_answers
 from tasks.annotation.sheet import (
     Sheet,
     SheetDecision,
@@ -16,7 +15,9 @@ from tasks.annotation.sheet import (
 from tasks.annotation.table import (
     COLUMNS,
     NEEDED,
+    FilledAnswer,
     make_rows,
+    parse_answers,
     read_table,
     render_csv,
 )

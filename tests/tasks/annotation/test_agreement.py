@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 
 from tasks.annotation.agreement import compare_judges_and_people
-from tasks.annotation.errors import AnnotationError
-from tasks.annotation.labels import PeopleLabels, load_labels, read_label_file
-from tasks.annotation.preferences import make_preference_tables
+from tasks.annotation.labels import (
+    PeopleLabels,
+    load_labels,
+    make_preference_tables,
+    read_label_file,
+)
 from tasks.annotation.sheets import import_labels, make_annotation_sheet
+from tasks.annotation.table import AnnotationError
 from tasks.editions.names import UnknownName
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.annotation.errors import AnnotationError
 from tasks.annotation.sheet import Sheet
-from tasks.annotation.table import read_table
+from tasks.annotation.table import AnnotationError, read_table
 from tasks.spreadsheets import escape_formula, unescape_formula
 from tests.tasks.annotation.sheets import filled, read_back, sheet_of, subject
 

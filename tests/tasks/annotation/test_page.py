@@ -6,7 +6,7 @@ import re
 from hashlib import sha256
 from html.parser import HTMLParser
 
-from tasks.annotation.page import render_page
+from tasks.annotation.sheets import render_page
 from tasks.annotation.table import make_rows
 from tests.tasks.annotation.sheets import sheet_of, subject
 

@@ -1,6 +1,6 @@
 """Cutting a page around what matters, and saying so."""
 
-from tasks.annotation.passages import GAP, cut_passage
+from tasks.annotation.texts import GAP, cut_passage
 
 LONG = [f"Sentence {n} " + "x" * 90 for n in range(100)]
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tasks.annotation.page import render_page
 from tasks.annotation.sheet import SheetSubject, SubjectTexts, draw_subjects
+from tasks.annotation.sheets import render_page
 from tasks.annotation.table import make_rows, render_csv
 from tests.tasks.annotation.sheets import sheet_of, subject
 

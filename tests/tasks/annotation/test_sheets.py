@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.annotation.errors import AnnotationError
 from tasks.annotation.kinds import KINDS
 from tasks.annotation.labels import load_labels
 from tasks.annotation.sheets import import_labels, make_annotation_sheet, write_sheet
+from tasks.annotation.table import AnnotationError
 from tasks.editions.names import UnknownName
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.rows import Report

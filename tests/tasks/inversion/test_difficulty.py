@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.inversion.difficulty import count_distinct, find_shortfall
+from tasks.inversion.draft import count_distinct, find_shortfall
 from tasks.judges.inversion import Effort
 from tests.tasks.inversion.scripted import settings
 

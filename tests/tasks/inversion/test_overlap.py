@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.inversion.overlap import longest_common_run, ngrams, shared_share
+from tasks.inversion.checks import longest_common_run, ngrams, shared_share
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=12)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.inversion.scoring import ProbeScore, score_probe
+from tasks.inversion.probes import ProbeScore, score_probe
 from tasks.judges.decisions import StepAnswer
 from tasks.judges.inversion import FoundAnswer
 from tasks.warehouse.rows import Status

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from tasks.inversion.draft import find_sources_rule
 from tasks.inversion.rows import Inversion, build_truth_row
-from tasks.inversion.truth import find_sources_rule
 from tasks.warehouse.truths import TruthSettings
 from tests.tasks.inversion.scripted import (
     DIED,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.judges.language import identify_language
+from tasks.judges.text import identify_language
 
 ENGLISH = (
     "The lighthouse was designed by James Douglass and first lit on 18 May 1882. It stands on a "

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.claim_profiles import (
+from tasks.metrics.claim_trees import (
+    ClaimScores,
     GradedRow,
     multiply_scores,
     score_classes,
     score_graded_rows,
     score_lists,
 )
-from tasks.metrics.claim_trees import ClaimScores
 
 
 def values(found: ClaimScores | None) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.metrics.drift import (
+from tasks.metrics.integrated_score import (
     Normalisation,
     RatedKeyword,
     count_substrings,

@@ -12,8 +12,9 @@ from tasks.metrics.agreement import (
     majority_labels,
     measure_agreement,
     measure_pairwise,
+    preferred_side,
+    win_rates,
 )
-from tasks.metrics.preference import preferred_side, win_rates
 
 LABELLINGS = st.dictionaries(st.integers(0, 30), st.sampled_from("abc"))
 

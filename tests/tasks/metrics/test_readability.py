@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.readability import count_syllables, flesch_reading_ease
+from tasks.metrics.style import count_syllables, flesch_reading_ease
 
 REPORTS = Path(__file__).resolve().parents[3] / "data" / "sample" / "test_data"
 BY_TEXTSTAT = {

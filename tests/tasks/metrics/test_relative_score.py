@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.metrics.ratios import weighted_mean
-from tasks.metrics.relative_score import ScoredPair, relative_score
+from tasks.metrics.ratios import ScoredPair, relative_score, weighted_mean
 
 
 def pair(dimension: str, weight: float, report: float, reference: float) -> ScoredPair:

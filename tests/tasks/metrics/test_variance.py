@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.metrics.variance import OneWayAnova, benjamini_hochberg, one_way_anova
+from tasks.metrics.correlation import OneWayAnova, benjamini_hochberg, one_way_anova
 
 VALUES = st.lists(st.integers(-20, 20).map(lambda value: value / 10), max_size=6)
 GROUPS = st.dictionaries(st.sampled_from("abcdef"), VALUES, max_size=6)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.sandbox.dates import parse_day
+from tasks.sandbox.page import parse_day
 
 
 @pytest.mark.parametrize(

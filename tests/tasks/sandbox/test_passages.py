@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.sandbox.passages import split_passages
+from tasks.sandbox.page import split_passages
 
 
 @given(st.text(max_size=3000), st.integers(20, 60))

@@ -7,10 +7,10 @@ import pytest
 
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.protocols.registry import get_protocol
-from tasks.scoring import completeness
-from tasks.scoring.completeness import ReportCounts, find_unranked, load_assignable
+from tasks.scoring import standings
 from tasks.scoring.pending import current_version
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
+from tasks.scoring.standings import ReportCounts, find_unranked, load_assignable
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -88,7 +88,7 @@ def test_another_threshold_ranks_anew_without_new_scores(
 ) -> None:
     def require(share: float) -> None:
         found = load_leaderboard_settings().model_copy(update={"completeness": share})
-        monkeypatch.setattr(completeness, "load_leaderboard_settings", lambda: found)
+        monkeypatch.setattr(standings, "load_leaderboard_settings", lambda: found)
 
     require(0.6)
     ranked = {agent: row.rank_to for agent, row in board(warehouse).items()}

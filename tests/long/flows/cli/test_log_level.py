@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.log_level import (
+from flows.cli.main import (
     CONSOLE_LEVEL_VARIABLE,
     LOG_LEVEL_VARIABLE,
     LogLevel,
     set_log_level,
-    shows_run_logs,
 )
 from tests.flows.conftest import Evergreen
 
@@ -38,28 +37,22 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("level", "console", "history", "runs"),
+    ("level", "console", "history"),
     [
-        (LogLevel.ERROR, "ERROR", "INFO", False),
-        (LogLevel.WARNING, "WARNING", "INFO", False),
-        (LogLevel.INFO, "INFO", "INFO", True),
-        (LogLevel.DEBUG, "DEBUG", "DEBUG", True),
+        (LogLevel.ERROR, "ERROR", "INFO"),
+        (LogLevel.WARNING, "WARNING", "INFO"),
+        (LogLevel.INFO, "INFO", "INFO"),
+        (LogLevel.DEBUG, "DEBUG", "DEBUG"),
     ],
 )
 def test_a_level_sets_what_prefect_says_and_keeps(
-    level: LogLevel, console: str, history: str, runs: bool
+    level: LogLevel, console: str, history: str
 ) -> None:
     set_log_level(level)
     assert (
         os.environ[CONSOLE_LEVEL_VARIABLE] == os.environ["PREFECT_SERVER_LOGGING_LEVEL"] == console
     )
     assert os.environ["PREFECT_LOGGING_LEVEL"] == history
-    assert shows_run_logs() is runs
-
-
-def test_unless_somebody_says_it_is_warnings() -> None:
-    os.environ.pop(CONSOLE_LEVEL_VARIABLE, None)
-    assert not shows_run_logs()
 
 
 def test_the_option_comes_before_the_command_and_the_variable_does_the_same(
@@ -87,7 +80,7 @@ def test_prefect_takes_it(tmp_path: Path) -> None:
     code = f"""
 import os
 from pathlib import Path
-from flows.cli.log_level import LogLevel, set_log_level
+from flows.cli.main import LogLevel, set_log_level
 from flows.runtime.settings import prefect_environment
 os.environ.update(prefect_environment(Path({str(tmp_path)!r})))
 set_log_level(LogLevel.INFO)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.agents.baseline.pages import extract_statements, is_source, is_statement
+from tasks.agents.baseline.index import extract_statements, is_source, is_statement
 
 HOSTS = ("wikipedia.org", "wikiwand.com")
 

@@ -142,7 +142,7 @@ def test_an_answer_that_is_whole_is_kept_although_the_stream_is_not_closed_well(
 def test_a_stream_that_stays_open_after_its_answer_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tasks.agents.event_stream.LINGER_SECONDS", 0.1)
+    monkeypatch.setattr("tasks.agents.providers.dashscope.LINGER_SECONDS", 0.1)
     server = DashScopeServer(faults=["stall_mid_body"])
     first = [*typed("answer", "A question?"), finished("answer")]
     server.chunks = [*first, *[chunk("KeepAlive", "typing")] * len(first) * 2]

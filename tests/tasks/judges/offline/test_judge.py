@@ -25,10 +25,9 @@ from tasks.judges.decisions import (
 )
 from tasks.judges.offline import judge as offline
 from tasks.judges.offline import weights
-from tasks.judges.offline.background import STEMS_FILE, load_background
 from tasks.judges.offline.judge import DISCLAIMER, MAX_EVIDENCE_CHARS, OfflineJudge
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.offline.weights import WEIGHTS_FILE, load_weights
+from tasks.judges.offline.weights import STEMS_FILE, WEIGHTS_FILE, load_background, load_weights
 from tasks.judges.research import CheckPoints
 from tasks.judges.text import split_sentences
 from tasks.warehouse.rows import Status

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tasks.judges.offline.background import STEMS_FILE
 from tasks.judges.offline.judge import OfflineJudge
-from tasks.judges.offline.weights import OfflineWeights, load_weights
+from tasks.judges.offline.weights import STEMS_FILE, OfflineWeights, load_weights
 from tests.rigs.background_stems import format_stems
 from tests.rigs.calibration_items import load_items, load_padded_key_points
 from tests.rigs.fit_offline_judge import measure_agreements, measure_padded
