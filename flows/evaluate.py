@@ -29,13 +29,13 @@ from tasks.costs.budget import open_budget
 from tasks.editions.names import check_selection
 from tasks.judging.cells import CellPlan
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.diagnostics import find_pending_diagnostics
 from tasks.pending.evaluation import (
     Evaluation,
     compute_current_rows,
     describe_kept_extractions,
     describe_outcome,
     find_pending_cells,
+    find_pending_diagnostics,
     find_pending_scores,
     plan_run_cells,
     select_cells,

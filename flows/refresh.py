@@ -23,7 +23,6 @@ from flows.site_step import check_publishing, publish_month
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
 from tasks.costs.budget import open_budget
-from tasks.pending.seeds import choose_seed_pages
 from tasks.planning.month import (
     Month,
     RefreshOptions,
@@ -39,7 +38,7 @@ from tasks.planning.month import (
     searches_archive,
     sum_spent,
 )
-from tasks.planning.sources import find_missing_sources, is_given_sources
+from tasks.planning.sources import choose_seed_pages, find_missing_sources, is_given_sources
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse

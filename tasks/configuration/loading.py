@@ -15,8 +15,7 @@ from tasks.base import Frozen
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_all
-from tasks.configuration.known_keys import find_known_keys
-from tasks.configuration.wording import describe_expected, format_location
+from tasks.configuration.wording import describe_expected, find_known_keys, format_location
 from tasks.errors import suggest_names
 from tasks.files.opening import open_file
 

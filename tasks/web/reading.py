@@ -4,21 +4,27 @@ A pure function of what was fetched, so a better reader can read a page again wi
 again.
 """
 
+import re
+from datetime import date
+from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib.metadata import version
+
+import orjson
 
 from tasks.configuration.web import ReadingBounds
 from tasks.warehouse.pages import PageStatus
 from tasks.warehouse.rows import replace_surrogates
 from tasks.web.charsets import decode_page
-from tasks.web.html_text import parse_language, read_html
-from tasks.web.jina_text import parse_jina
+from tasks.web.html_text import parse_day, parse_language, read_html
 from tasks.web.kinds import ContentKind, detect_kind
 from tasks.web.page import ExtractedText, FetchedContent, PageUnreadable, ReadPage
-from tasks.web.pdf_text import read_pdf
-from tasks.web.plain_text import read_json, read_text, read_xml
+from tasks.web.plain_text import read_json, read_pdf, read_text, read_xml
 from tasks.web.walls import PageEvidence, decide_wall, describe_wall, find_signals
 
+_JINA_HEAD = re.compile(r"(?m)^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$")
+_JINA_CONTENT = "Markdown Content:"
+_JINA_STATUS = re.compile(r"returned error (\d{3})")
 READER_VERSION = 1
 """Increase it when the same bytes may give another result; pages are then read again."""
 _LIBRARIES = ("html-to-markdown", "selectolax", "htmldate", "pypdfium2")
@@ -136,3 +142,66 @@ def _build_failure(
         error=reason,
         reader=get_reader_version(),
     )
+
+
+def parse_jina(text: str) -> ExtractedText:
+    """Parse an answer of Jina Reader (github.com/jina-ai/reader): JSON, `{"data": {"title",
+    "content", "warning", …}}`, or text that begins `Title:`, `URL Source:`, `Markdown Content:`.
+    JSON of another shape counts as an answer without a page.
+
+    Raises:
+        PageUnreadable: there is no page; says Jina's reason.
+    """
+    if not text.lstrip().startswith("{"):
+        return _parse_text(text)
+    try:
+        answer = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _parse_text(text)
+    data = answer.get("data")
+    if not isinstance(data, dict) or not isinstance(data.get("content"), str):
+        message = answer.get("readableMessage") or answer.get("message") or answer.get("name")
+        reason = _clean(message) or "it answered without a page"
+        raise PageUnreadable(f"Jina Reader: {reason}", "unfetchable")
+    return _build_text(
+        data["content"], data.get("title"), data.get("publishedTime"), data.get("warning")
+    )
+
+
+def _parse_text(text: str) -> ExtractedText:
+    head, mark, content = text.partition(_JINA_CONTENT)
+    if not mark:
+        return _build_text(text, None, None, None)
+    fields = dict(_JINA_HEAD.findall(head))
+    return _build_text(
+        content, fields.get("Title"), fields.get("Published Time"), fields.get("Warning")
+    )
+
+
+def _build_text(content: str, title: object, published: object, warning: object) -> ExtractedText:
+    warnings = [line for line in _clean(warning, "\n").split("\n") if line]
+    status = next((int(m[1]) for line in warnings if (m := _JINA_STATUS.search(line))), None)
+    return ExtractedText(
+        text=content.strip(),
+        title=_clean(title) or None,
+        published_on=_parse_day(_clean(published)),
+        http_status=status,
+        remarks=tuple(f"Jina Reader: {line}" for line in warnings),
+    )
+
+
+def _parse_day(text: str) -> date | None:
+    if (day := parse_day(text)) is not None:
+        return day
+    try:
+        return parsedate_to_datetime(text).date()
+    except (ValueError, TypeError):
+        return None
+
+
+def _clean(value: object, separator: str = " ") -> str:
+    """Return a string with single spaces, at most 1,000 characters; "" for other values."""
+    if not isinstance(value, str):
+        return ""
+    lines = (" ".join(line.split()) for line in value.splitlines())
+    return separator.join(line for line in lines if line)[:1000]
