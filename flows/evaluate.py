@@ -12,9 +12,8 @@ from flows.runtime.artifacts import (
     add_failures_artifact,
     add_leaderboard_artifacts,
 )
-from flows.runtime.fan_out import Failure, format_failures
-from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.task_runs import Failure, format_failures
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from flows.stages import (
     diagnostics_stage,
     extract_pending,

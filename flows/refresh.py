@@ -16,9 +16,8 @@ from flows.display.console import print_message
 from flows.evaluate import evaluate
 from flows.fetch import fetch
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
-from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.steps import PARTIAL, WAITING, RunSteps
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from flows.site_step import check_publishing, publish_month
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh

@@ -24,9 +24,8 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     format_markdown_table,
 )
-from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import complete_flow
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
 from tasks.costs.budget import open_budget
 from tasks.judges.registry import OFFLINE

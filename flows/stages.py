@@ -15,9 +15,14 @@ from aiolimiter import AsyncLimiter
 from prefect import flow
 
 from flows.display.console import print_message
-from flows.runtime.fan_out import Failure, Later, run_items
 from flows.runtime.server import is_local
-from flows.runtime.task_runs import run_task_for_error, run_task_for_result
+from flows.runtime.task_runs import (
+    Failure,
+    Later,
+    run_items,
+    run_task_for_error,
+    run_task_for_result,
+)
 from tasks.base import format_count
 from tasks.claims import extract_statements
 from tasks.costs.budget import get_budget

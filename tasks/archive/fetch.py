@@ -27,9 +27,9 @@ from tasks.warehouse.rows import content_sha, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.fetcher import Fetcher
+from tasks.web.hosts import format_seconds, is_retryable
 from tasks.web.page import FetchedContent, FetchResult, PageRequest, ReadPage
 from tasks.web.readers import PageReaders
-from tasks.web.retries import format_seconds, is_retryable
 
 FAILURE_STATUS: dict[FetchOutcome, PageStatus] = {
     "failed": "unfetchable",

@@ -11,8 +11,8 @@ from tasks.extraction.urls import clean_url
 from tasks.warehouse.pages import Fetch, FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, Warehouse
+from tasks.web.hosts import LONGEST_WISH_SECONDS
 from tasks.web.page import PageRequest
-from tasks.web.retries import LONGEST_WISH_SECONDS
 
 RETRY_STATUSES = (
     "unfetchable", "too_large", "unreadable", "bot_wall", "login_wall", "cookie_wall", "soft_404",

@@ -16,9 +16,9 @@ from tasks.web.errors import (
     PageDeferred,
     RobotsDisallowed,
 )
+from tasks.web.hosts import ASKS_TO_WAIT, format_seconds, is_retryable
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse, RedirectFollower, UrlCheck
-from tasks.web.retries import ASKS_TO_WAIT, format_seconds, is_retryable
 from tasks.web.sources import WebSource
 
 MAX_SPELLINGS = 3

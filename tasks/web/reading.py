@@ -15,9 +15,8 @@ import orjson
 from tasks.configuration.web import ReadingBounds
 from tasks.warehouse.pages import PageStatus
 from tasks.warehouse.rows import replace_surrogates
-from tasks.web.charsets import decode_page
 from tasks.web.html_text import parse_day, parse_language, read_html
-from tasks.web.kinds import ContentKind, detect_kind
+from tasks.web.kinds import ContentKind, decode_page, detect_kind
 from tasks.web.page import ExtractedText, FetchedContent, PageUnreadable, ReadPage
 from tasks.web.plain_text import read_json, read_pdf, read_text, read_xml
 from tasks.web.walls import PageEvidence, decide_wall, describe_wall, find_signals

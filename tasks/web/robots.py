@@ -9,9 +9,9 @@ from tasks.configuration.web import RequestPolicy
 from tasks.models.client import parse_retry_after
 from tasks.web.errors import FetchError, FetchFailed, PageDeferred, RobotsDisallowed
 from tasks.web.guard import CheckedUrl
+from tasks.web.hosts import format_seconds, is_retryable, retry_failures
 from tasks.web.page import FetchResult
 from tasks.web.redirects import RedirectFollower
-from tasks.web.retries import format_seconds, is_retryable, retry_failures
 
 PRODUCT = "EvergreenBench"
 """Our product token in a robots.txt."""

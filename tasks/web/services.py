@@ -29,9 +29,9 @@ from tasks.web.errors import (
     printable,
 )
 from tasks.web.guard import CheckedUrl
+from tasks.web.hosts import format_seconds, is_retryable, retry_failures
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse, RedirectFollower
-from tasks.web.retries import format_seconds, is_retryable, retry_failures
 from tasks.web.sources import WebSource
 
 WAYBACK = "the Wayback Machine"

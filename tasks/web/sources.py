@@ -11,9 +11,9 @@ from tasks.configuration.web import RequestPolicy
 from tasks.warehouse.contents import ContentWriter, PageStore
 from tasks.warehouse.pages import FetchSource
 from tasks.web.errors import FetchingStopped
+from tasks.web.hosts import retry_failures
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse, RedirectFollower
-from tasks.web.retries import retry_failures
 
 BUFFER_BYTES = 262_144
 ParamsT = ParamSpec("ParamsT")
