@@ -1,7 +1,5 @@
 """Evaluate an edition from its reports to the leaderboard, doing only what is pending."""
 
-from datetime import datetime
-
 from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
@@ -99,7 +97,9 @@ async def evaluate(
         try:
             with tags(f"edition:{edition}", f"judge:{run.judge}"), open_budget(store, budget_usd):
                 failures, cells = await _evaluate(run)
-                await _add_artifacts(run, failures, began)
+                await add_leaderboard_artifacts(run.store, run.edition)
+                await add_failures_artifact(failures)
+                await add_costs_artifact(run.store, began, f"the judge {run.judge} calls no model")
         finally:
             HELPERS.close()
     if not failures:
@@ -141,10 +141,3 @@ async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
         elif not is_snapshot_current(store, run.edition):  # a run was interrupted between the two
             export_edition(store, run.edition)
     return failures, cells
-
-
-async def _add_artifacts(run: Evaluation, failures: list[Failure], began: datetime) -> None:
-    """Add the leaderboard, failures and costs as artifacts."""
-    await add_leaderboard_artifacts(run.store, run.edition)
-    await add_failures_artifact(failures)
-    await add_costs_artifact(run.store, began, f"the judge {run.judge} calls no model")

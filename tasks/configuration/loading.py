@@ -225,7 +225,8 @@ def _describe_errors(
             lines.append(f"{path}: key {key} is missing. Add it.")
         else:
             value = problem["input"]
-            found = "nothing" if value is None else repr(_format_value(value))
+            text = value if isinstance(value, str) else reprlib.repr(value)  # does not convert all
+            found = "nothing" if value is None else repr(text[:80])
             lines.append(f"{path}: {key}: {describe_expected(problem)}; found {found}.")
     if (rest := len(problems) - MAX_ERRORS) > 0:
         lines.append(f"{find_owner(problems[-1])}: and {rest:,} more.")
@@ -244,8 +245,3 @@ def _relevant_errors(error: ValidationError) -> list[ErrorDetails]:
         if not (p["type"] == "too_short" and p["loc"] in parents)
         and not (p["loc"][-1:] != ("kind",) and p["loc"][:-1] in of_wrong_kind)
     ]
-
-
-def _format_value(value: object) -> str:
-    """Return the beginning of a value, without converting all of it to a string."""
-    return (value if isinstance(value, str) else reprlib.repr(value))[:80]

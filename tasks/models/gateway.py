@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from tasks.models.budget import Budget, BudgetReservation
-from tasks.models.call_rows import make_call, make_failed_call
 from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
-from tasks.models.exchange import ModelRequest, Reply
+from tasks.models.exchange import ModelRequest, Reply, make_call, make_failed_call
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status, utc_now

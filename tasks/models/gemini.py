@@ -23,8 +23,7 @@ from tasks.models.client import (
 )
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
-from tasks.models.failures import classify_send_error
-from tasks.models.transport import MAX_RESPONSE_BYTES, create_http_client
+from tasks.models.transport import MAX_RESPONSE_BYTES, classify_send_error, create_http_client
 
 ResultT = TypeVar("ResultT")
 BLOCK_REASONS = frozenset(

@@ -20,7 +20,7 @@ from yarl import URL
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.web import WebSettings
-from tasks.models.failures import strip_received_bytes
+from tasks.models.transport import strip_received_bytes
 from tasks.web.errors import FetchFailed, Phase, ProxyAuthRequired, printable
 from tasks.web.guard import CheckedUrl, Guard
 from tasks.web.resolver import CheckedResolver, Lookup

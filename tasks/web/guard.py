@@ -177,8 +177,9 @@ class Guard:
         if _host_port(host, port) in self._proxies:
             raise AddressRefused(f"{host}:{port} is the proxy that stands between us and the web")
         if port not in self._ports:
+            ports = ", ".join(map(str, sorted(self._ports)))
             raise AddressRefused(
-                f"{host} is to be asked on port {port}; only {_join_ports(self._ports)} are asked "
+                f"{host} is to be asked on port {port}; only {ports} are asked "
                 "(`allowed.ports` in configs/web.yaml)"
             )
         if ":" in host or _IPV4_NUMBER.fullmatch(host.rpartition(".")[2]):
@@ -239,10 +240,6 @@ def _bracket_ipv6(host: str) -> str:
 
 def _host_port(host: str, port: int | None) -> str:
     return f"{_bracket_ipv6(host)}:{port}"
-
-
-def _join_ports(ports: frozenset[int]) -> str:
-    return ", ".join(str(port) for port in sorted(ports))
 
 
 def describe_non_public(address: str) -> str | None:

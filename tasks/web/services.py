@@ -113,11 +113,6 @@ class ServiceSource(WebSource):
         )
 
 
-def read_environment(name: str | None) -> str | None:
-    """Return an environment variable's value; None if it is unset or blank, or has no name."""
-    return os.environ.get(name, "").strip() or None if name else None
-
-
 class _Snapshot(BaseModel):
     url: str
     available: bool
@@ -263,8 +258,9 @@ class JinaSource(ServiceSource):
 
 
 def get_jina_key(settings: JinaReader) -> str | None:
-    """Return the API key from the environment."""
-    return read_environment(settings.key_env)
+    """Return the API key from the environment; None if it is unset or blank, or has no name."""
+    name = settings.key_env
+    return os.environ.get(name, "").strip() or None if name else None
 
 
 def _format_message(text: str) -> str:
