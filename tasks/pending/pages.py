@@ -90,8 +90,6 @@ ORDER BY c.url
 """Pages that agents ($2) cite or are given, and of which nothing is known yet."""
 SHOWN_HOSTS = 5
 BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
-
-
 REACHABLE = """
 (SELECT final_url AS url FROM fetches WHERE source = 'direct' AND outcome = 'fetched'
     ORDER BY fetched_at DESC, url LIMIT 1)

@@ -47,8 +47,6 @@ SELECT coalesce((
 """
 """Calls have no edition; the verdicts that rest on them do. Other calls (extraction, questions)
 count from the day the edition was begun."""
-
-
 REFRESHED = """
 SELECT edition, began_at, outcome, parameters FROM audit WHERE name = 'refresh' ORDER BY began_at
 """

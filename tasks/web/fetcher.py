@@ -21,13 +21,12 @@ from tasks.configuration.web import WebSettings
 from tasks.warehouse.contents import PageStore
 from tasks.warehouse.pages import FetchSource
 from tasks.web.connections import GuardedClient
-from tasks.web.direct import DirectSource
+from tasks.web.direct import DirectSource, RobotsRules
 from tasks.web.errors import HostsBusy, ServiceUnusable
 from tasks.web.hosts import HostThrottle
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import RedirectFollower, allow_any
 from tasks.web.resolver import Lookup
-from tasks.web.robots import RobotsRules
 from tasks.web.services import JinaSource, WaybackSource, get_jina_key
 from tasks.web.sources import WebSource
 
