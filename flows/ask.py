@@ -12,17 +12,15 @@ from prefect.states import Completed
 
 from flows.display.console import print_message
 from flows.runtime.artifacts import add_costs_artifact, add_failures_artifact, add_table_artifact
-from flows.runtime.fan_out import Failure, format_failures, run_items
-from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.task_runs import run_task_for_error
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.task_runs import Failure, format_failures, run_items, run_task_for_error
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.base import format_count
 from tasks.configuration.agents import FileDropAsk
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.errors import ExpectedError
 from tasks.jobs.file_drop import PROMPTS, exchange_files
-from tasks.jobs.messages import suggest_ask_again
+from tasks.jobs.rows import suggest_ask_again
 from tasks.jobs.searches import collect_searches
 from tasks.jobs.sessions import check_agents, load_ask_entry, open_job_runner
 from tasks.pending.reports import (

@@ -11,10 +11,14 @@ from flows.runtime.artifacts import (
     add_table_artifact,
     add_text_artifact,
 )
-from flows.runtime.fan_out import Failure, format_failures, run_items
-from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.task_runs import run_task_for_error, run_task_for_result
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.task_runs import (
+    Failure,
+    format_failures,
+    run_items,
+    run_task_for_error,
+    run_task_for_result,
+)
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.assignments import assign_articles
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import open_budget

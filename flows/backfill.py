@@ -16,9 +16,8 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
     add_table_artifact,
 )
-from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import complete_flow
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.configuration.models import load_judges
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition

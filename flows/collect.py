@@ -14,11 +14,15 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     escape_markdown,
 )
-from flows.runtime.fan_out import Failure, format_failures, run_items
 from flows.runtime.progress import stage_progress
-from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.task_runs import run_task_for_error, run_task_for_result
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.task_runs import (
+    Failure,
+    format_failures,
+    run_items,
+    run_task_for_error,
+    run_task_for_result,
+)
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.base import format_count
 from tasks.candidates import (
     close_edition,

@@ -13,10 +13,8 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     escape_markdown,
 )
-from flows.runtime.fan_out import format_failures, run_items
-from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.task_runs import run_task_for_error
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.task_runs import format_failures, run_items, run_task_for_error
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.costs.budget import open_budget
 from tasks.drafts import draft_article
 from tasks.judging.session import judge_session

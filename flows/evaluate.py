@@ -1,7 +1,5 @@
 """Evaluate an edition from its reports to the leaderboard, doing only what is pending."""
 
-from datetime import datetime
-
 from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
@@ -12,9 +10,8 @@ from flows.runtime.artifacts import (
     add_failures_artifact,
     add_leaderboard_artifacts,
 )
-from flows.runtime.fan_out import Failure, format_failures
-from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.task_runs import Failure, format_failures
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from flows.stages import (
     diagnostics_stage,
     extract_pending,
@@ -29,13 +26,13 @@ from tasks.costs.budget import open_budget
 from tasks.editions.names import check_selection
 from tasks.judging.cells import CellPlan
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.diagnostics import find_pending_diagnostics
 from tasks.pending.evaluation import (
     Evaluation,
     compute_current_rows,
     describe_kept_extractions,
     describe_outcome,
     find_pending_cells,
+    find_pending_diagnostics,
     find_pending_scores,
     plan_run_cells,
     select_cells,
@@ -100,7 +97,9 @@ async def evaluate(
         try:
             with tags(f"edition:{edition}", f"judge:{run.judge}"), open_budget(store, budget_usd):
                 failures, cells = await _evaluate(run)
-                await _add_artifacts(run, failures, began)
+                await add_leaderboard_artifacts(run.store, run.edition)
+                await add_failures_artifact(failures)
+                await add_costs_artifact(run.store, began, f"the judge {run.judge} calls no model")
         finally:
             HELPERS.close()
     if not failures:
@@ -142,10 +141,3 @@ async def _evaluate(run: Evaluation) -> tuple[list[Failure], list[CellPlan]]:
         elif not is_snapshot_current(store, run.edition):  # a run was interrupted between the two
             export_edition(store, run.edition)
     return failures, cells
-
-
-async def _add_artifacts(run: Evaluation, failures: list[Failure], began: datetime) -> None:
-    """Add the leaderboard, failures and costs as artifacts."""
-    await add_leaderboard_artifacts(run.store, run.edition)
-    await add_failures_artifact(failures)
-    await add_costs_artifact(run.store, began, f"the judge {run.judge} calls no model")

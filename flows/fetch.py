@@ -16,11 +16,9 @@ from flows.runtime.artifacts import (
     add_table_artifact,
     add_text_artifact,
 )
-from flows.runtime.fan_out import Failure, format_failures
 from flows.runtime.progress import stage_progress
-from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.task_runs import format_error, run_task_for_error
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.task_runs import Failure, format_error, format_failures, run_task_for_error
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from flows.stages import extract_pending
 from tasks.archive.fetch import reopen_pages
 from tasks.base import format_count

@@ -7,9 +7,8 @@ from prefect.states import Completed
 
 from flows.evaluate import evaluate
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
-from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import complete_flow
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import find_packaged
 from tasks.reports import import_published

@@ -23,10 +23,9 @@ from flows.runtime.artifacts import (
     format_markdown_table,
 )
 from flows.runtime.progress import stage_progress
-from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.server import is_local
 from flows.runtime.task_runs import run_task_for_result
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.base import format_count
 from tasks.editions.names import check_edition, check_scored
 from tasks.planning.parameters import Hours, JudgeName

@@ -16,14 +16,12 @@ from flows.display.console import print_message
 from flows.evaluate import evaluate
 from flows.fetch import fetch
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
-from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.steps import PARTIAL, WAITING, RunSteps
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from flows.site_step import check_publishing, publish_month
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
 from tasks.costs.budget import open_budget
-from tasks.pending.seeds import choose_seed_pages
 from tasks.planning.month import (
     Month,
     RefreshOptions,
@@ -39,7 +37,7 @@ from tasks.planning.month import (
     searches_archive,
     sum_spent,
 )
-from tasks.planning.sources import find_missing_sources, is_given_sources
+from tasks.planning.sources import choose_seed_pages, find_missing_sources, is_given_sources
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse

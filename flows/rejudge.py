@@ -24,9 +24,8 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     format_markdown_table,
 )
-from flows.runtime.recorded_runs import recorded_flow
 from flows.runtime.task_runs import complete_flow
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
 from tasks.costs.budget import open_budget
 from tasks.judges.registry import OFFLINE
@@ -108,7 +107,8 @@ async def rejudge(
         await add_costs_artifact(store, began, f"the judge {judge} calls no model")
         if to and before:
             await _publish_changes(store, before, to, complete=state.name == "Completed")
-    return Completed(name=state.name, message=_format_message(found, state))
+    rest = "" if state.name == "Completed" else f" {state.message}"
+    return Completed(name=state.name, message=format_agreement(found) + rest)
 
 
 async def _add_comparison_artifacts(store: Warehouse, edition: str, found: JudgeComparison) -> None:
@@ -175,8 +175,3 @@ async def _publish_changes(
     rows = [{"file": file.path, "change": file.change} for file in files[:100]]
     text = f"{len(files):,} of {n_files:,} files differ.\n\n{format_markdown_table(rows)}"
     await add_text_artifact("changed-pages", text, f"{edition}: differences of both sites.")
-
-
-def _format_message(found: JudgeComparison, state: State[None]) -> str:
-    agreement = format_agreement(found)
-    return agreement if state.name == "Completed" else f"{agreement} {state.message}"

@@ -15,9 +15,14 @@ from aiolimiter import AsyncLimiter
 from prefect import flow
 
 from flows.display.console import print_message
-from flows.runtime.fan_out import Failure, Later, run_items
 from flows.runtime.server import is_local
-from flows.runtime.task_runs import run_task_for_error, run_task_for_result
+from flows.runtime.task_runs import (
+    Failure,
+    Later,
+    run_items,
+    run_task_for_error,
+    run_task_for_result,
+)
 from tasks.base import format_count
 from tasks.claims import extract_statements
 from tasks.costs.budget import get_budget
@@ -29,8 +34,7 @@ from tasks.key_points import make_key_points
 from tasks.leaderboard import write_leaderboard
 from tasks.models.errors import StopStage
 from tasks.pending.evaluation import Evaluation, PendingScores, select_extractions
-from tasks.pending.extractions import PendingExtraction
-from tasks.pending.key_points import PendingKeyPoints
+from tasks.pending.extractions import PendingExtraction, PendingKeyPoints
 from tasks.planning.permission import check_permitted, describe_extraction
 from tasks.processes.pool import HELPERS
 from tasks.scores import score_agent

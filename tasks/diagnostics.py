@@ -3,7 +3,7 @@
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.shape import measure_styles
 from tasks.metrics.style import STYLE_VERSION
-from tasks.pending.diagnostics import TEXTS
+from tasks.pending.evaluation import TEXTS
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import HELPERS, TEXT_SECONDS

@@ -15,8 +15,8 @@ import polars as pl
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 
 from flows.display.leaderboard import leaderboard_rows, load_leaderboard
-from flows.runtime.fan_out import Failure
-from tasks.costs.runs import load_costs_since
+from flows.runtime.task_runs import Failure
+from tasks.costs.tokens import load_costs_since
 from tasks.foreign_text import make_visible
 from tasks.scoring.board_notes import EMPTY_LIST
 from tasks.scoring.boards import select_boards

@@ -243,7 +243,7 @@ def send_history() -> Iterator[None]:
     anyone logs about it, and raise `ServerLost` in place of unexpected errors."""
 
     def is_worth_saying(record: logging.LogRecord) -> bool:
-        return not is_lost()
+        return record.levelno < logging.WARNING or not is_lost()
 
     handlers = [*logging.getLogger().handlers, *logging.getLogger("prefect._internal").handlers]
     for handler in handlers:
@@ -274,22 +274,13 @@ def check_room(homes: Iterable[Path]) -> None:
 
 def start_server(home: Path, port: int, password: str) -> subprocess.Popen[bytes]:
     """Start the server in its own session, so that Ctrl-C in the terminal does not stop it."""
+    # -P: the working folder must not shadow libraries
+    command = (sys.executable, "-P", "-m", "flows.runtime.server_process")
+    settings = prefect_environment(home) | {"PREFECT_SERVER_API_AUTH_STRING": password}
     with (home / "server.log").open("wb") as log:
         return subprocess.Popen(
-            # -P: the working folder must not shadow libraries
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "flows.runtime.server_process",
-                str(home.absolute()),
-                str(port),
-            ],
-            env={
-                **os.environ,
-                **prefect_environment(home),
-                "PREFECT_SERVER_API_AUTH_STRING": password,
-            },
+            [*command, str(home.absolute()), str(port)],
+            env={**os.environ, **settings},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -342,8 +333,7 @@ def read_record(home: Path) -> ServerRecord | None:
 def is_healthy(api_url: str) -> bool:
     """Whether our own server answers."""
     try:
-        answer = httpx.get(f"{api_url}/health", timeout=ANSWER_SECONDS, trust_env=False)
-        return answer.is_success
+        return httpx.get(f"{api_url}/health", timeout=ANSWER_SECONDS, trust_env=False).is_success
     except httpx.HTTPError:
         return False
 

@@ -1,8 +1,12 @@
-"""Run one task or flow to its end; a task even if the Prefect server restarts meanwhile."""
+"""Run one task or flow to its end, a task even if the Prefect server restarts meanwhile; and run a
+stage's items concurrently, until an error stops the stage."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from prefect import tags
 from prefect.client.schemas.objects import State
@@ -14,11 +18,19 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from flows.runtime.progress import stage_progress
 from tasks.files.room import find_full_disk
 from tasks.jobs.run import NoReport
+from tasks.models.errors import StopStage
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.errors import NoRoom, WarehouseError, first_line
+from tasks.wikipedia.errors import WikiUnreachable
 
+ItemT = TypeVar("ItemT")
+STOPPING_ERRORS = (StopStage, WikiUnreachable)
+"""Errors after which no other item of the stage could succeed."""
+MAX_ERRORS, MAX_ITEMS = 5, 3
+"""Failures listed in a message; the `failures` artifact lists all."""
 TASK_RUNS = count()
 """Counts the task runs that this process has started, to know when their history is complete."""
 MAX_OUTAGE_SECONDS = 900
@@ -90,3 +102,104 @@ def format_error(error: BaseException) -> str:
     unless its message is for people."""
     prefix = "" if isinstance(error, NoReport) else f"{type(error).__name__}: "
     return prefix + KeyGuard().hide_own(first_line(error))[0]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One item that could not be done in this run."""
+
+    stage: str
+    item: str
+    error: str
+
+
+class Later(Exception):
+    """An item cannot be done yet: it is run once more when the others are done."""
+
+
+async def run_items(
+    stage: str,
+    work: Sequence[tuple[str, ItemT]],
+    run: Callable[[ItemT], Awaitable[BaseException | None]],
+    *,
+    concurrency: int | Mapping[str, int] | None = None,
+    size: Callable[[ItemT], int] = lambda item: 1,
+    group: Callable[[ItemT], str] = lambda item: "",
+    wait_for_capacity: Callable[[], Awaitable[None]] | None = None,
+) -> list[Failure]:
+    """Run each (title, item) of `work`; return the failures.
+
+    Args:
+        run: runs one item and returns its error (see `run_task_for_error`), or `Later`.
+        concurrency: how many items run at a time, all if None; a mapping sets it per group.
+        size: how much an item counts in the progress bar.
+        group: an item's group: an error that stops one group does not stop the others.
+        wait_for_capacity: called before each start.
+
+    Raises:
+        WarehouseError: nothing could be kept; the items under way are cancelled.
+    """
+    failures: list[Failure] = []
+    stopped: dict[str, BaseException] = {}
+    left: Counter[str] = Counter()
+    later: list[tuple[str, ItemT]] = []
+    every = Counter(group(item) for _, item in work)
+    limits = concurrency if isinstance(concurrency, Mapping) else {}
+    most = concurrency if isinstance(concurrency, int) else len(work)
+    slots = {of: asyncio.Semaphore(limits.get(of, most)) for of in every}
+
+    async def one(title: str, item: ItemT) -> None:
+        of = group(item)
+        async with slots[of]:
+            if wait_for_capacity and of not in stopped:
+                await wait_for_capacity()
+            if of in stopped:
+                left[of] += 1
+                return
+            progress.describe(title)
+            error = await run(item)
+        if isinstance(error, Later):
+            later.append((title, item))
+            return
+        if isinstance(error, STOPPING_ERRORS):
+            stopped.setdefault(of, error)
+            left[of] += 1
+        elif error:
+            failures.append(Failure(stage, title, format_error(error)))
+        progress.advance(size(item))
+
+    if work:
+        async with stage_progress(stage, sum(size(item) for _, item in work)) as progress:
+            await _run_all(one(title, item) for title, item in work)
+            await _run_all(one(title, item) for title, item in later)
+    stops = [
+        Failure(stage, f"{of or stage} {left[of]} of {every[of]} are left", str(error))
+        for of, error in stopped.items()
+    ]
+    return stops + failures
+
+
+async def _run_all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
+    """Run all coroutines; the first error cancels the rest and is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for coroutine in coroutines:
+                group.create_task(coroutine)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+def format_failures(failures: Sequence[Failure]) -> str:
+    """Format the first errors, a line each after their items, and count the other failures."""
+    by_error: dict[str, list[str]] = {}
+    for failure in failures:
+        by_error.setdefault(failure.error, []).append(failure.item)
+    listed = list(by_error.items())[:MAX_ERRORS]
+    lines = "".join(f"\n  {_format_items(items)}: {error}" for error, items in listed)
+    rest = len(failures) - sum(len(items) for _, items in listed)
+    return lines + (f"\n  (and {rest} more)" if rest else "")
+
+
+def _format_items(items: Sequence[str]) -> str:
+    more = len(items) - MAX_ITEMS
+    return "; ".join(items[:MAX_ITEMS]) + (f" and {more} more" if more > 0 else "")

@@ -27,9 +27,9 @@ from tasks.warehouse.rows import content_sha, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.fetcher import Fetcher
+from tasks.web.hosts import format_seconds, is_retryable
 from tasks.web.page import FetchedContent, FetchResult, PageRequest, ReadPage
 from tasks.web.readers import PageReaders
-from tasks.web.retries import format_seconds, is_retryable
 
 FAILURE_STATUS: dict[FetchOutcome, PageStatus] = {
     "failed": "unfetchable",
@@ -231,13 +231,13 @@ def build_page_row(
     at: when it was fetched, or for an unusable page last tried. led_to: the key of the page that
     it redirected to.
     """
-    good = page.status == "ok" and page.text is not None
+    text = page.text if page.status == "ok" else None
     return Page(
         edition=edition,
         url=fetch.url,
-        text=page.text if good else None,
-        text_sha=content_sha(page.text) if good and page.text is not None else None,
-        error=None if good else page.error,
+        text=text,
+        text_sha=None if text is None else content_sha(text),
+        error=page.error if text is None else None,
         fetched_at=at,
         source=fetch.source,
         final_url=led_to,

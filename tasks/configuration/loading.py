@@ -15,8 +15,7 @@ from tasks.base import Frozen
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_all
-from tasks.configuration.known_keys import find_known_keys
-from tasks.configuration.wording import describe_expected, format_location
+from tasks.configuration.wording import describe_expected, find_known_keys, format_location
 from tasks.errors import suggest_names
 from tasks.files.opening import open_file
 
@@ -226,7 +225,8 @@ def _describe_errors(
             lines.append(f"{path}: key {key} is missing. Add it.")
         else:
             value = problem["input"]
-            found = "nothing" if value is None else repr(_format_value(value))
+            text = value if isinstance(value, str) else reprlib.repr(value)  # does not convert all
+            found = "nothing" if value is None else repr(text[:80])
             lines.append(f"{path}: {key}: {describe_expected(problem)}; found {found}.")
     if (rest := len(problems) - MAX_ERRORS) > 0:
         lines.append(f"{find_owner(problems[-1])}: and {rest:,} more.")
@@ -245,8 +245,3 @@ def _relevant_errors(error: ValidationError) -> list[ErrorDetails]:
         if not (p["type"] == "too_short" and p["loc"] in parents)
         and not (p["loc"][-1:] != ("kind",) and p["loc"][:-1] in of_wrong_kind)
     ]
-
-
-def _format_value(value: object) -> str:
-    """Return the beginning of a value, without converting all of it to a string."""
-    return (value if isinstance(value, str) else reprlib.repr(value))[:80]

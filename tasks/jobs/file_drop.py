@@ -44,7 +44,8 @@ def exchange_files(
         (folder / PROMPTS).mkdir(parents=True, exist_ok=True)
         prompts = resolve_within(folder / PROMPTS, folder)
         for item in missing:
-            prompt = prompts / f"{prompt_file_name(item.assignment)}.md"
+            name = item.assignment.replace("/", "_").lstrip(".")
+            prompt = prompts / f"{name}.md"
             prompt.unlink(missing_ok=True)
             if item.assignment not in taken:
                 with prompt.open("x", encoding="utf-8") as file:  # follows no link
@@ -55,8 +56,3 @@ def exchange_files(
             f"another `folder` for {agent} in configs/agents.yaml."
         ) from error
     return left
-
-
-def prompt_file_name(assignment: str) -> str:
-    """Return an assignment's id as a file name."""
-    return assignment.replace("/", "_").lstrip(".")

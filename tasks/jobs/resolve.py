@@ -1,7 +1,7 @@
 """Decisions that only people can take: request again, set a job's remote id, record costs."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import timedelta
 
 from tasks.editions.names import UnknownName, check_reports
 from tasks.errors import ExpectedError, suggest_names
@@ -84,7 +84,9 @@ def set_remote_id(warehouse: Warehouse, name: str, remote_id: str) -> Job:
             f"job {job.job} is {job.state}, not lost: the provider's id is only unknown for "
             "lost jobs."
         )
-    state = "overdue" if _is_old(job.created_at) else "running"
+    # A run checks a job that is over a day old once, and does not wait for it.
+    old = utc_now() - job.created_at > timedelta(days=1)
+    state = "overdue" if old else "running"
     found = job.model_copy(update={"state": state, "remote_id": remote_id, "error": None})
     warehouse.write(Change(Job, [found]))
     return found
@@ -141,8 +143,3 @@ def _explain_refusal(job: Job) -> str:
         look = f"evergreen ask --agent {job.agent} --edition {job.edition}"
         return f"its provider was asked for it too soon. `{look}` looks again, which buys nothing."
     return "the next run requests its report anyway."
-
-
-def _is_old(created: datetime) -> bool:
-    """Whether a job is over a day old: a run checks it once and does not wait for it."""
-    return (utc_now() - created).total_seconds() > 24 * 3600

@@ -23,13 +23,6 @@ from tasks.agents.agent import (
 )
 from tasks.agents.kinds import read_answer
 from tasks.configuration.agents import Ask
-from tasks.jobs.messages import (
-    describe_leak,
-    describe_lost,
-    describe_overdue,
-    describe_unreadable,
-    suggest_ask_again,
-)
 from tasks.jobs.rendering import render_text
 from tasks.jobs.rows import (
     build_answer_fields,
@@ -37,8 +30,13 @@ from tasks.jobs.rows import (
     build_report_changes,
     build_request,
     compute_cost,
+    describe_leak,
+    describe_lost,
+    describe_overdue,
+    describe_unreadable,
     is_clarification,
     make_job,
+    suggest_ask_again,
 )
 from tasks.jobs.searches import grant_access
 from tasks.models.budget import Budget, BudgetReservation

@@ -133,7 +133,7 @@ async def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> Age
         Misconfigured: it is to be given the articles' sources, and none was fetched yet.
         SandboxError: what is banned cannot be read.
     """
-    work = get_work_folder(warehouse.location)
+    work = parse_location(warehouse.location).subfolder("agents")
     archive: Path | None = None
     if getattr(ask, "archive", False):
         given_sources = ask.archive == "references"
@@ -165,8 +165,3 @@ def list_private(warehouse: LocationLike) -> tuple[Path, ...]:
         *(where.subfolder(kind) for kind in kinds),
         *([Path(prefect)] if prefect else []),
     )
-
-
-def get_work_folder(warehouse: LocationLike) -> Path:
-    """Return the folder where programs work: `agents/<warehouse name>` beside the warehouse."""
-    return parse_location(warehouse).subfolder("agents")

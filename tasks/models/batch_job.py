@@ -117,11 +117,9 @@ class JobTracker:
     async def finish(self, job: TrackedJob) -> None:
         """Close an ended job of which nothing more is needed."""
         assert job.ended
-        well = job.ended.succeeded
-        error = (
-            None if well else f"{job.ended.state}: {len(job.ids)} of {job.row.n_requests} answered"
-        )
-        await self._save(job, state="done" if well else "failed", error=error)
+        answered = f"{len(job.ids)} of {job.row.n_requests} answered"
+        error = None if job.ended.succeeded else f"{job.ended.state}: {answered}"
+        await self._save(job, state="failed" if error else "done", error=error)
 
     async def _create(self, job: TrackedJob, requests: Mapping[str, ModelRequest]) -> None:
         """Create the job; if it is unknown whether that worked, look for it instead of retrying."""

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from tasks.models.budget import Budget, BudgetReservation
-from tasks.models.call_rows import make_call, make_failed_call
 from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
-from tasks.models.exchange import ModelRequest, Reply
+from tasks.models.exchange import ModelRequest, Reply, make_call, make_failed_call
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status, utc_now
@@ -198,10 +197,8 @@ class Gateway:
     async def _buy(self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]) -> Call:
         """Buy one answer and store it in the ledger; status `failed` if none came."""
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
-        started, money = (
-            utc_now(),
-            BudgetReservation(self._budget, 2 * asked.prompt_bytes + ANSWER_BYTES),
-        )
+        started = utc_now()
+        money = BudgetReservation(self._budget, 2 * asked.prompt_bytes + ANSWER_BYTES)
         await money.reserve(self._max_cost(asked))
 
         async def on_lost() -> None:

@@ -23,8 +23,7 @@ from tasks.models.client import (
 )
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
-from tasks.models.failures import classify_send_error
-from tasks.models.transport import MAX_RESPONSE_BYTES, create_http_client
+from tasks.models.transport import MAX_RESPONSE_BYTES, classify_send_error, create_http_client
 
 ResultT = TypeVar("ResultT")
 BLOCK_REASONS = frozenset(
@@ -200,7 +199,8 @@ def _build_reply(answer: types.GenerateContentResponse, delivery: str) -> Reply:
     if candidate is None and not (feedback and feedback.block_reason):
         raise TransientError("an empty answer (no candidate)", "garbled", maybe_billed=True)
     reason = candidate.finish_reason if candidate else feedback.block_reason if feedback else None
-    word = _enum_value(reason)
+    value = getattr(reason, "value", reason)
+    word = str(value) if value else None
     parts = (candidate.content.parts if candidate and candidate.content else None) or []
     text = "".join(part.text for part in parts if part.text and not part.thought)
     finish = _classify_finish(word, text, blocked=candidate is None)
@@ -224,11 +224,6 @@ def _classify_finish(word: str | None, text: str, *, blocked: bool) -> Finish:
     if not text:
         return "empty"
     return "ok" if word is None or word in COMPLETION_REASONS else "truncated"
-
-
-def _enum_value(reason: object) -> str | None:
-    value = getattr(reason, "value", reason)
-    return str(value) if value else None
 
 
 def _parse_usage(said: types.GenerateContentResponseUsageMetadata | None) -> TokenUsage:

@@ -5,11 +5,15 @@ handles 62 calls a second, because it scans all of them at each request. Over ai
 parser is compiled, a call costs 0.6 to 0.9 ms (200 ms endpoint, 100 calls under way, two cores,
 Python 3.11).
 
-Errors of these libraries are raised as what they mean for the call (`failures`), so that callers
-need not know them.
+Errors of these libraries are raised as what they mean for the call, so that callers need not
+know them: may it have been billed, is a retry useful? aiohttp's errors take precedence, because
+httpx's translations are less exact (a connection that is cut while waiting for the answer
+becomes a `ConnectTimeout`).
 """
 
 import json
+import os
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -19,9 +23,35 @@ import httpx
 from aiohttp.connector import Connection
 from httpx_aiohttp import AiohttpTransport
 
-from tasks.models.errors import ResponseTooLarge, TransientError
-from tasks.models.failures import classify_read_error, classify_send_error
+from tasks.models.errors import Misconfigured, ModelError, ResponseTooLarge, TransientError
 
+INVALID_REQUEST_ERRORS = (
+    httpx.InvalidURL,
+    httpx.UnsupportedProtocol,
+    aiohttp.InvalidURL,
+    aiohttp.NonHttpUrlClientError,
+    ValueError,
+)
+"""The address or the key makes no valid request. ValueErrors come from yarl, multidict or a codec:
+a host name that is too long, a key that does not fit a header."""
+UNSENT_ERRORS = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ServerFingerprintMismatch,
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+)
+"""Errors from before the request was sent: nothing can have been billed."""
+CONNECTION_ERRORS = (
+    OSError,
+    aiohttp.ClientConnectionError,
+    aiohttp.ClientPayloadError,
+    httpx.TransportError,
+)
+"""Errors of the connection; all others concern the data that came over it."""
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 """Largest response body, decoded."""
 MAX_HEADER_BYTES = 32_768
@@ -162,3 +192,50 @@ def build_timeout(seconds: float) -> httpx.Timeout:
 def _is_billable(request: httpx.Request) -> bool:
     """Whether a request may cost money: GET requests do not."""
     return request.method == "POST"
+
+
+def classify_send_error(error: Exception, *, billable: bool) -> ModelError:
+    """Return the error for a request that was not sent or got no response."""
+    cause = _unwrap_cause(error)
+    if isinstance(cause, UNSENT_ERRORS):  # checked first: a bad certificate is a ValueError, too
+        return _make_transient(cause, sent=False, billable=billable)
+    if isinstance(cause, INVALID_REQUEST_ERRORS):
+        return Misconfigured(
+            f"no request can be made ({_describe(cause)}). Check the address, and the key."
+        )
+    return _make_transient(cause, sent=True, billable=billable)
+
+
+def classify_read_error(error: Exception, *, billable: bool) -> TransientError:
+    """Return the error for a response that broke off."""
+    return _make_transient(_unwrap_cause(error), sent=True, billable=billable)
+
+
+def strip_received_bytes(message: str) -> str:
+    """Return a parser's message without the bytes it failed on, which may hold anything."""
+    return re.split(r":? (?:bytearray\()?b['\"]|:?\n", message)[0]
+
+
+def _unwrap_cause(error: Exception) -> Exception:
+    return error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
+
+
+def _make_transient(cause: Exception, *, sent: bool, billable: bool) -> TransientError:
+    if sent and isinstance(cause, TimeoutError | httpx.TimeoutException):
+        return TransientError(_describe(cause), "timeout", maybe_billed=billable)
+    cut = isinstance(cause, CONNECTION_ERRORS) and not isinstance(cause, httpx.ProtocolError)
+    return TransientError(_describe(cause), "connection" if cut else "garbled",
+                     maybe_billed=sent and billable)  # fmt: skip
+
+
+def _describe(cause: Exception) -> str:
+    match cause:
+        case aiohttp.ClientSSLError():
+            pass
+        case aiohttp.ClientConnectorError():
+            code = cause.os_error.errno
+            reason = os.strerror(code) if code and code > 0 else cause.os_error.strerror
+            return f"{cause.host}:{cause.port}: {reason or cause.os_error}"
+    said = getattr(cause, "message", None) or str(cause)
+    words = strip_received_bytes(said) if isinstance(said, str) else ""  # else: received data
+    return f"{type(cause).__name__}: {words}".strip(": ")

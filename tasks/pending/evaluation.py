@@ -11,19 +11,31 @@ from tasks.judges.decisions import Judge
 from tasks.judges.registry import OFFLINE, load_judge, resolve_extractor
 from tasks.judges.research import ExtractKeyPoints
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.pending.diagnostics import find_pending_diagnostics
+from tasks.metrics.style import STYLE_VERSION
 from tasks.pending.extractions import (
     PendingExtraction,
+    PendingKeyPoints,
     find_kept_extractions,
     find_pending_extractions,
+    find_pending_key_points,
+    need_key_points,
 )
-from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, need_key_points
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import has_outdated_scores
 from tasks.scoring.rows import build_leaderboard_rows, is_current
 from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.snapshot import is_snapshot_current
 from tasks.warehouse.store import Warehouse, get_open_warehouse
+
+TEXTS = """
+SELECT r.edition, r.agent, r.assignment, r.text, r.text_sha
+FROM reports AS r JOIN assignments AS a USING (edition, assignment)
+WHERE a.kind <> 'find_claims'
+UNION ALL
+SELECT a.edition, '', a.assignment, t.text, t.text_sha
+FROM assignments AS a JOIN articles AS t USING (edition, article)
+WHERE a.kind = 'write_article'
+"""
 
 
 @dataclass(frozen=True)
@@ -215,3 +227,22 @@ def compute_current_rows(run: Evaluation) -> list[LeaderboardRow]:
     """Compute the leaderboard's rows from the current scores."""
     protocols = [get_protocol(name) for name in run.protocols]
     return build_leaderboard_rows(run.store, run.edition, protocols)
+
+
+def find_pending_diagnostics(
+    warehouse: Warehouse, edition: str, agents: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """Return (agent, assignment) of the texts without current diagnostics; agent '' stands for the
+    articles."""
+    frame = warehouse.frame(
+        f"SELECT agent, assignment FROM ({TEXTS}) AS t WHERE edition = $1 AND NOT EXISTS ("
+        "SELECT 1 FROM diagnostics AS d WHERE d.edition = t.edition AND d.agent = t.agent "
+        "AND d.assignment = t.assignment AND d.text_sha = t.text_sha AND d.version = $2) "
+        "ORDER BY ALL",
+        [edition, STYLE_VERSION],
+    )
+    return [
+        (agent, assignment)
+        for agent, assignment in frame.iter_rows()
+        if not agents or agent in ("", *agents)
+    ]

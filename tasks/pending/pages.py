@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from tasks.base import Frozen, format_count
@@ -11,8 +11,8 @@ from tasks.extraction.urls import clean_url
 from tasks.warehouse.pages import Fetch, FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, Warehouse
+from tasks.web.hosts import LONGEST_WISH_SECONDS
 from tasks.web.page import PageRequest
-from tasks.web.retries import LONGEST_WISH_SECONDS
 
 RETRY_STATUSES = (
     "unfetchable", "too_large", "unreadable", "bot_wall", "login_wall", "cookie_wall", "soft_404",
@@ -90,8 +90,6 @@ ORDER BY c.url
 """Pages that agents ($2) cite or are given, and of which nothing is known yet."""
 SHOWN_HOSTS = 5
 BEGUN = "SELECT max(begun_at) AS begun FROM collections WHERE edition = $1"
-
-
 REACHABLE = """
 (SELECT final_url AS url FROM fetches WHERE source = 'direct' AND outcome = 'fetched'
     ORDER BY fetched_at DESC, url LIMIT 1)
@@ -171,7 +169,7 @@ def find_pending_pages(
         PageRequest(
             url=url,
             addresses=tuple(a for a, _ in sorted(cited[url].items(), key=lambda i: (-i[1], i[0]))),
-            cited_on=_date_of(min(written[url], default=begun)),
+            cited_on=at.date() if (at := min(written[url], default=begun)) else None,
         )
         for url in sorted(cited)
         if looks.get((url, fetch_source), now) <= now
@@ -220,8 +218,9 @@ def find_unread_pages(
     by_url: dict[str, list[Fetch]] = defaultdict(list)
     for fetch in warehouse.rows(Fetch, UNREAD, [edition, again]):
         by_url[fetch.url].append(fetch)
+    order = ("direct", "jina", "wayback").index
     return [
-        PageToRead(url=url, fetches=tuple(sorted(found, key=_source_order)))
+        PageToRead(url=url, fetches=tuple(sorted(found, key=lambda fetch: order(fetch.source))))
         for url, found in sorted(by_url.items())
     ]
 
@@ -230,11 +229,3 @@ def find_reachable_urls(source: Readable, edition: str) -> list[str]:
     """Return the last URL that answered in an earlier run, and the URL of one of the edition's
     articles. When no page answers, requesting them tells dead pages from a dead network."""
     return source.frame(REACHABLE, [edition])["url"].to_list()
-
-
-def _source_order(fetch: Fetch) -> int:
-    return ("direct", "jina", "wayback").index(fetch.source)
-
-
-def _date_of(at: datetime | None) -> date | None:
-    return at.date() if at else None

@@ -47,8 +47,6 @@ SELECT coalesce((
 """
 """Calls have no edition; the verdicts that rest on them do. Other calls (extraction, questions)
 count from the day the edition was begun."""
-
-
 REFRESHED = """
 SELECT edition, began_at, outcome, parameters FROM audit WHERE name = 'refresh' ORDER BY began_at
 """
@@ -165,7 +163,8 @@ def resolve_month(
     if not is_begun(source, edition):
         day = scheduled_for.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         until = until or day
-        since = since or months_before(until, _window_months(settings))
+        months = settings.window_months or load_wikipedia().window_months
+        since = since or months_before(until, months)
         articles = articles or settings.articles
     return Month(
         edition=edition,
@@ -328,10 +327,6 @@ def has_figures(source: Readable, edition: str) -> bool:
 def describe_refreshed(edition: str, last: str) -> str:
     """Say that nothing of a month is pending. last: the outcome of its last step."""
     return f"{edition} is refreshed. {last}"
-
-
-def _window_months(settings: RefreshSettings) -> int:
-    return settings.window_months or load_wikipedia().window_months
 
 
 def _resolve_site(

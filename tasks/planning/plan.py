@@ -17,8 +17,14 @@ from tasks.jobs.sessions import load_ask_entry
 from tasks.models.errors import ModelError
 from tasks.pending.pages import find_pending_pages
 from tasks.pending.questions import find_pending_articles, get_inverter
-from tasks.pending.seeds import has_seed_pages
-from tasks.planning.judging import OnProgress, plan_judging
+from tasks.planning.judging import (
+    ExpectedWork,
+    OnProgress,
+    PlannedStep,
+    make_free_step,
+    make_unpriced_step,
+    plan_judging,
+)
 from tasks.planning.month import (
     Month,
     check_month,
@@ -27,8 +33,7 @@ from tasks.planning.month import (
     has_pages,
     searches_archive,
 )
-from tasks.planning.sources import is_given_sources
-from tasks.planning.step import ExpectedWork, PlannedStep, make_free_step, make_unpriced_step
+from tasks.planning.sources import has_seed_pages, is_given_sources
 from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import get_protocol
 from tasks.publishing.freshness import is_current

@@ -120,12 +120,12 @@ def _compare_alike(
     spans = bootstrap_intervals(differences, sums.n_clusters) if intervals else unknown
     tests = randomization_p_values(sums, places_of, count_draws(n_pairs))
     for (one, other), span, p in zip(places_of, spans, tests, strict=True):
-        apart = single[one] - single[other]
+        apart, difference = single[one] - single[other], float(whole[one] - whole[other])
         yield Pair(
             agent=names[one],
             other=names[other],
             n_articles=sums.n_clusters,
-            difference=_round_negligible(float(whole[one] - whole[other])),
+            difference=difference if abs(difference) >= NEGLIGIBLE else 0.0,
             low=span.low,
             high=span.high,
             effect_size=_compute_effect_size(apart),
@@ -134,10 +134,6 @@ def _compare_alike(
             n_pairs=n_pairs,
             reason=span.reason,
         )
-
-
-def _round_negligible(difference: float) -> float:
-    return 0.0 if abs(difference) < NEGLIGIBLE else difference
 
 
 def _compute_effect_size(apart: Array) -> float | None:

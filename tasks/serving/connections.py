@@ -5,7 +5,9 @@ it. When all places are taken, the one that has owed the longest makes room.
 """
 
 import resource
+import signal
 import socket
+from contextlib import suppress
 from io import StringIO
 from typing import Any
 
@@ -86,6 +88,11 @@ class BoundedServer(uvicorn.Server):
         await super().startup(sockets)
         for listening in sockets or []:
             listening.listen(BACKLOG)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        with suppress(ValueError):  # uvicorn would raise it once more: a second Ctrl-C
+            self._captured_signals.remove(signal.SIGINT)
 
     async def on_tick(self, counter: int) -> bool:
         for connection in [*self.server_state.connections]:

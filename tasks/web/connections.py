@@ -3,25 +3,31 @@
 Uses aiohttp directly: every layer between the check and the socket would parse the URL again
 and might rewrite it. A name is resolved once, its addresses are checked, and the socket connects
 to exactly these. The final check, when the socket is created, covers names, literal addresses
-and any other code path through the library.
+and any other code path through the library. Network errors become `FetchFailed`, plainly worded.
 """
 
+import socket
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from types import SimpleNamespace, TracebackType
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx
 from yarl import URL
 
+from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.web import WebSettings
-from tasks.web.errors import FetchFailed, ProxyAuthRequired
-from tasks.web.failures import NETWORK_ERRORS, convert_error
+from tasks.models.transport import strip_received_bytes
+from tasks.web.errors import FetchFailed, Phase, ProxyAuthRequired, printable
 from tasks.web.guard import CheckedUrl, Guard
-from tasks.web.proxies import Proxies
 from tasks.web.resolver import CheckedResolver, Lookup
 
+NETWORK_ERRORS = (aiohttp.ClientError, OSError, ValueError, TimeoutError)
+"""Every error seen while sending a request to unknown servers and reading the answer."""
+_NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 MAX_HEADER_BYTES = 32_768
 """Longest header line: policies of 10 kB and more are common. aiohttp accepts 128 lines."""
 KEEP_ALIVE_SECONDS = 5.0
@@ -173,3 +179,98 @@ def format_user_agent(operator: str | None) -> str:
     """Return the User-Agent header, with the operator's contact if there is one."""
     who = f"{operator}; " if operator else ""
     return f"EvergreenBench/{version('evergreen-bench')} ({who}cited-page archive)"
+
+
+class Proxies:
+    """Chooses the proxy of a request.
+
+    Args:
+        wanted: whether the configuration allows proxies at all.
+
+    Raises:
+        ConfigurationError: one of them is not an HTTP proxy.
+    """
+
+    def __init__(self, wanted: bool) -> None:
+        proxies = getproxies() if wanted else {}
+        found = {scheme: proxies.get(scheme) or proxies.get("all") for scheme in ("http", "https")}
+        self._by_scheme = {scheme: proxy for scheme, proxy in found.items() if proxy}
+        self.host_ports = frozenset(_host_port(*one) for one in self._by_scheme.items())
+        """`host:port` of each proxy."""
+
+    def for_host(self, scheme: str, host: str) -> str | None:
+        """Return the proxy for a host, or None."""
+        proxy = self._by_scheme.get(scheme)
+        return None if proxy is None or proxy_bypass(host) else proxy
+
+
+def _host_port(scheme: str, proxy: str) -> str:
+    try:
+        url = URL(proxy)
+        if url.scheme in ("http", "https") and url.host:
+            host = url.host.lower()
+            return f"[{host}]:{url.port}" if ":" in host else f"{host}:{url.port}"
+    except ValueError:
+        pass
+    raise ConfigurationError(
+        f"The proxy for {scheme} in the environment is not an http(s) URL. Correct HTTP_PROXY, "
+        "HTTPS_PROXY or ALL_PROXY, or set `allowed.environment_proxies` to false in "
+        "configs/web.yaml."
+    )
+
+
+def convert_error(error: Exception, host: str, phase: Phase) -> FetchFailed:
+    """Return the `FetchFailed` for a library's error.
+
+    phase: how far the request got at least; connection errors tell it themselves.
+    """
+    reason = str(error)
+    match error:
+        case aiohttp.ClientConnectorDNSError() if error.os_error.errno in _NO_SUCH_NAME:
+            return FetchFailed(f"there is no host {host} (DNS)", "connecting", host=host)
+        case aiohttp.ClientConnectorDNSError():
+            words = f"{host} could not be resolved ({error.os_error.strerror})"
+            return FetchFailed(words, "connecting", host=host, retryable=True)
+        case aiohttp.ClientConnectorCertificateError():
+            words = (
+                f"{host} has no valid certificate ({_certificate_error(error.certificate_error)})"
+            )
+            return FetchFailed(words, "waiting", host=host)
+        case aiohttp.ClientConnectorSSLError():
+            words = f"{host}: no secure connection ({printable(str(error.os_error))})"
+            return FetchFailed(words, "waiting", host=host)
+        case aiohttp.ClientConnectorError():
+            words = f"{host} cannot be reached ({error.os_error.strerror or error.os_error})"
+            return FetchFailed(words, "connecting", host=host, retryable=True)
+        case aiohttp.ConnectionTimeoutError():
+            words = f"{host} cannot be reached: no connection in time"
+            return FetchFailed(words, "connecting", host=host, retryable=True)
+        case socket.gaierror():
+            return FetchFailed(
+                f"{host} could not be resolved ({error.strerror})",
+                "connecting",
+                host=host,
+                retryable=error.errno not in _NO_SUCH_NAME,
+            )
+        case aiohttp.SocketTimeoutError() | TimeoutError():
+            words = f"{host} fell silent"
+        case aiohttp.ServerDisconnectedError():
+            words = f"{host} hung up without an answer"
+        case aiohttp.ClientPayloadError():
+            words = f"{host}: the answer broke off"
+        case aiohttp.ClientResponseError():
+            text = printable(strip_received_bytes(error.message))
+            words = f"{host}: the answer is no HTTP that can be read ({text})"
+        case aiohttp.InvalidURL():
+            words = f"{host}: the address cannot be requested ({printable(reason)})"
+            return FetchFailed(words, "connecting", host=host)
+        case OSError():
+            words = f"{host}: the connection was cut ({error.strerror or type(error).__name__})"
+        case _:
+            words = f"{host}: {type(error).__name__} {printable(reason)}".strip()
+    return FetchFailed(words, phase, host=host, retryable=True)
+
+
+def _certificate_error(error: Exception) -> str:
+    reason = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error)
+    return printable(str(reason))

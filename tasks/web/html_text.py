@@ -15,8 +15,8 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 from htmldate import find_date
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from tasks.web.embedded_json import find_article_bodies, find_publication_dates, find_script_texts
 from tasks.web.page import ExtractedText
+from tasks.web.plain_text import find_article_bodies, find_publication_dates, find_script_texts
 
 BOILERPLATE = (
     "head, script, style, template, svg, canvas, object, embed, iframe, audio, video, [hidden], "

@@ -11,7 +11,7 @@ from tasks.base import Frozen
 from tasks.warehouse.pages import FetchOutcome, FetchSource, PageStatus
 from tasks.warehouse.rows import replace_surrogates
 from tasks.web.errors import PageDeferred, printable
-from tasks.web.retries import LONGEST_WISH_SECONDS, is_retryable
+from tasks.web.hosts import LONGEST_WISH_SECONDS, is_retryable
 
 MAX_HEADER_CHARACTERS, MAX_ERROR_CHARACTERS = 500, 500
 """Longest header value and error that are kept."""

@@ -56,7 +56,8 @@ class CheckedResolver(AbstractResolver):
             self._granted |= {(address, port) for address in addresses}
         return [
             ResolveResult(
-                hostname=host, host=address, port=port, family=_address_family(address), proto=0,
+                hostname=host, host=address, port=port, proto=0,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
                 flags=socket.AI_NUMERICHOST,
             )
             for address in addresses
@@ -82,7 +83,3 @@ class CheckedResolver(AbstractResolver):
                 host, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
         )  # fmt: skip
         return list(dict.fromkeys(str(place[0]) for *_, place in found))
-
-
-def _address_family(address: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in address else socket.AF_INET

@@ -1,21 +1,43 @@
-"""The base of services that fetch pages for us.
+"""Services that fetch pages for us: the Wayback Machine and Jina Reader.
 
 If a service refuses us, cannot be reached, or fails for page after page, the pages are not to
 blame: the run stops and they stay pending.
 """
 
+import json
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode, urlsplit
 
+from pydantic import BaseModel, Field, ValidationError
+
+from tasks.configuration.secrets import read_address
+from tasks.configuration.web import JinaReader, RequestPolicy, WaybackMachine
 from tasks.models.client import parse_retry_after, redact_key
-from tasks.web.errors import FetchError, FetchFailed, PageDeferred, ServiceUnusable
+from tasks.warehouse.contents import PageStore
+from tasks.web.errors import (
+    AddressRefused,
+    FetchError,
+    FetchFailed,
+    PageDeferred,
+    ServiceUnusable,
+    printable,
+)
+from tasks.web.guard import CheckedUrl
+from tasks.web.hosts import format_seconds, is_retryable, retry_failures
 from tasks.web.page import FetchResult, PageRequest
-from tasks.web.redirects import PageResponse
-from tasks.web.retries import format_seconds, is_retryable
+from tasks.web.redirects import PageResponse, RedirectFollower
 from tasks.web.sources import WebSource
 
+WAYBACK = "the Wayback Machine"
+MAX_AVAILABILITY_BYTES = 1_000_000
+"""Largest answer of the availability API."""
+_SNAPSHOT = re.compile(r"(https?://[^/?#]+/web/\d{14})(/.+)")
 RUN_AGAIN = "What was fetched is kept; run the same command again later."
 PROBE = PageRequest(url="https://example.com/", addresses=("https://example.com/",))
 """A page that every such service can fetch."""
@@ -91,6 +113,163 @@ class ServiceSource(WebSource):
         )
 
 
-def read_environment(name: str | None) -> str | None:
-    """Return an environment variable's value; None if it is unset or blank, or has no name."""
+class _Snapshot(BaseModel):
+    url: str
+    available: bool
+
+
+class _Snapshots(BaseModel):
+    closest: _Snapshot | None = None
+
+
+class _Availability(BaseModel):
+    archived_snapshots: _Snapshots = Field(default_factory=_Snapshots)
+
+
+class WaybackSource(ServiceSource):
+    """Fetches pages from the Wayback Machine; `final_url` is the snapshot's URL, with its time.
+
+    It is the one nearest to when the page was cited (archive.org/help/wayback_api.php). `id_` after
+    its time asks for the original bytes, without the archive's additions.
+    """
+
+    source = "wayback"
+    name = WAYBACK
+
+    def __init__(
+        self,
+        settings: WaybackMachine,
+        follower: RedirectFollower,
+        manners: RequestPolicy,
+        store: PageStore,
+    ) -> None:
+        super().__init__(follower, manners, store)
+        self._base = read_address(settings.url_env) or settings.url
+
+    async def _fetch_copy(self, result: FetchResult, url: str, cited_on: date | None) -> None:
+        result.asked_url = await self._find_snapshot(result, cited_on)
+        archive = self._follower.guard.check_url(result.asked_url).host
+
+        async def check_host(target: CheckedUrl) -> None:
+            if target.host != archive:  # today's page is not the snapshot
+                raise AddressRefused(f"the snapshot redirects out of the archive, to {target.host}")
+
+        open_page = partial(self._follower.open, check=check_host)
+        await self._download(result, open_page, self._check_answer)
+
+    async def _find_snapshot(self, result: FetchResult, cited_on: date | None) -> str:
+        """Find the nearest snapshot and return the URL of its bytes."""
+        query = {"url": result.asked_url}
+        query |= {"timestamp": f"{cited_on:%Y%m%d}"} if cited_on else {}
+        question = FetchResult(source="wayback", asked_url=f"{self._base}?{urlencode(query)}")
+
+        async def ask(is_last: bool) -> str:
+            result.tries += 1
+            async with self._follower.open(question, max_bytes=MAX_AVAILABILITY_BYTES) as answer:
+                self._check_limits(answer, is_last)
+                if answer.status != 200:
+                    raise FetchFailed(f"{WAYBACK} answered HTTP {answer.status} when asked for it")
+                return _parse_snapshot(await answer.text())
+
+        return await retry_failures(self._manners, ask)
+
+    async def _check_answer(self, answer: PageResponse, is_last: bool) -> None:
+        self._check_limits(answer, is_last)
+        if answer.status != 200:
+            raise FetchFailed(f"its snapshot was answered with HTTP {answer.status}")
+
+
+def _parse_snapshot(text: str) -> str:
+    try:
+        closest = _Availability.model_validate_json(text).archived_snapshots.closest
+    except ValidationError:
+        raise FetchFailed(
+            f"{WAYBACK} said {printable(text, 80)!r}: not which snapshot there is"
+        ) from None
+    if closest is None or not closest.available:
+        raise FetchFailed(f"{WAYBACK} has no snapshot of it")
+    found = _SNAPSHOT.fullmatch(closest.url)
+    if not found:
+        raise FetchFailed(
+            f"{WAYBACK} named {printable(closest.url)}, which is no address of a snapshot"
+        )
+    place, page = found.groups()
+    if urlsplit(place).hostname == "web.archive.org":
+        place = place.replace("http://", "https://", 1)
+    return f"{place}id_{page}"
+
+
+class JinaSource(ServiceSource):
+    """Fetches pages through Jina Reader (jina.ai/reader), which converts them to Markdown. Its
+    answers, JSON, are kept as they are.
+
+    Args:
+        patience_seconds: time for the first byte of an answer: the service fetches the page first.
+    """
+
+    source = "jina"
+    name = "Jina Reader"
+
+    def __init__(
+        self,
+        settings: JinaReader,
+        follower: RedirectFollower,
+        manners: RequestPolicy,
+        store: PageStore,
+        patience_seconds: float,
+    ) -> None:
+        super().__init__(follower, manners, store)
+        self._base = read_address(settings.url_env) or settings.url
+        self._key = get_jina_key(settings)
+        self._key_env = settings.key_env
+        self._patience = patience_seconds
+
+    async def fetch(self, wanted: PageRequest) -> FetchResult:
+        """Fetch one page. As `ServiceSource.fetch`; Jina's own URL is not where the page is."""
+        result = await super().fetch(wanted)
+        result.final_url = result.asked_url if result.outcome == "fetched" else None
+        return result
+
+    async def _fetch_copy(self, result: FetchResult, url: str, cited_on: date | None) -> None:
+        result.asked_url = f"{self._base.rstrip('/')}/{url}"
+        headers = {"Accept": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        open_page = partial(
+            self._follower.open, headers=headers, max_redirects=0, read_seconds=self._patience
+        )
+        await self._download(result, open_page, self._check_answer)
+
+    async def _check_answer(self, answer: PageResponse, is_last: bool) -> None:
+        """Raise an error unless the answer holds the page."""
+        if answer.status == 401:
+            has = "does not accept the key in" if self._key else "asks for a key: set"
+            raise ServiceUnusable(f"{self.name} {has} {self._key_env} (HTTP 401). {RUN_AGAIN}")
+        if answer.status == 402:
+            raise ServiceUnusable(
+                f"{self.name}: the account has no quota left (HTTP 402). {RUN_AGAIN}"
+            )
+        self._check_limits(answer, is_last)
+        if answer.status != 200:
+            message = _format_message(await answer.text())
+            raise FetchFailed(
+                f"{self.name} could not read the page (HTTP {answer.status}{message})"
+            )
+
+
+def get_jina_key(settings: JinaReader) -> str | None:
+    """Return the API key from the environment; None if it is unset or blank, or has no name."""
+    name = settings.key_env
     return os.environ.get(name, "").strip() or None if name else None
+
+
+def _format_message(text: str) -> str:
+    """Format the service's error message as the end of a sentence."""
+    try:
+        body: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(body, dict):
+        return ""
+    message = body.get("readableMessage") or body.get("message")
+    return f": {printable(message)}" if isinstance(message, str) else ""

@@ -23,8 +23,7 @@ from tasks.warehouse.lake import _object_store_secret
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import open_warehouse
-from tasks.web.jina import JinaSource
-from tasks.web.wayback import WaybackSource
+from tasks.web.services import JinaSource, WaybackSource
 
 SECRET = "hunter2"
 ADDRESSES = (

@@ -125,7 +125,7 @@ def _plans(work: Work) -> list[Any]:
 def diagnostics(work: Work) -> int:
     """Style figures of all texts."""
     from flows.stages import diagnostics_stage
-    from tasks.pending.diagnostics import find_pending_diagnostics
+    from tasks.pending.evaluation import find_pending_diagnostics
     from tasks.processes.pool import HELPERS
     from tasks.warehouse.store import open_warehouse
 

@@ -9,11 +9,11 @@ from tasks.diagnostics import diagnose_agent
 from tasks.judging.cases import CaseLoader
 from tasks.judging.session import judge_session
 from tasks.leaderboard import write_leaderboard
-from tasks.pending.diagnostics import find_pending_diagnostics
 from tasks.pending.evaluation import (
     Evaluation,
     compute_current_rows,
     find_pending_cells,
+    find_pending_diagnostics,
     find_pending_scores,
     plan_run_cells,
     select_extractions,

@@ -19,7 +19,7 @@ from reportlab.platypus import (
     TableStyle,
 )
 
-from tasks.web.pdf_text import read_pdf
+from tasks.web.plain_text import read_pdf
 
 PROSE = (
     "The Tolvane swing bridge reopened to traffic on Monday, eleven months after a coal barge "

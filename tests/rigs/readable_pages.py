@@ -16,8 +16,8 @@ from pathlib import Path
 from tasks.configuration.web import ReadingBounds
 from tasks.processes.bounded import run_bounded
 from tasks.processes.helper import LimitExceeded
-from tasks.web.charsets import decode_page
-from tasks.web.reading import read_page
+from tasks.web.kinds import decode_page
+from tasks.web.readers import read_page
 from tasks.web.walls import classify_text
 from tests.rigs.extractors import extractors, read_large
 from tests.rigs.made_pdfs import PDF_READERS, made_pdfs

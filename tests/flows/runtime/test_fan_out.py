@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from flows.runtime import fan_out
-from flows.runtime.fan_out import Failure, Later, format_failures, run_items
+from flows.runtime import task_runs
+from flows.runtime.task_runs import Failure, Later, format_failures, run_items
 from tasks.models.errors import Misconfigured
 from tasks.warehouse.errors import UnwritableWarehouse
 
@@ -34,7 +34,7 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
     async def stage_progress(stage: str, total: int) -> AsyncIterator[Bar]:
         yield shown
 
-    monkeypatch.setattr(fan_out, "stage_progress", stage_progress)
+    monkeypatch.setattr(task_runs, "stage_progress", stage_progress)
     return shown
 
 

@@ -13,8 +13,7 @@ import pytest
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from flows.runtime.recorded_runs import recorded_flow
-from flows.runtime.warehouse import hold_warehouse
+from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.editions.names import UnknownName
 from tasks.warehouse.audit import AuditEntry, get_activity
 from tasks.warehouse.store import open_warehouse

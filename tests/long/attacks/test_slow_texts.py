@@ -16,8 +16,12 @@ from tasks.diagnostics import MeasuringFailed, diagnose_agent
 from tasks.jobs.rendering import SHORT_CHARS, render_text
 from tasks.judging.cases import CaseLoader
 from tasks.judging.session import judge_session
-from tasks.pending.diagnostics import find_pending_diagnostics
-from tasks.pending.evaluation import Evaluation, compute_current_rows, plan_run_cells
+from tasks.pending.evaluation import (
+    Evaluation,
+    compute_current_rows,
+    find_pending_diagnostics,
+    plan_run_cells,
+)
 from tasks.pending.extractions import find_pending_extractions
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import CELL_SECONDS, HELPERS, TEXT_SECONDS, HelperProcesses
@@ -95,7 +99,7 @@ def test_a_slow_report_waits_and_has_no_score(warehouse: Warehouse) -> None:
 class Extractor:
     """A model that finds a claim in every text."""
 
-    async def extract_claims(self, _: object) -> Any:
+    async def extract(self, _: object) -> Any:
         return SimpleNamespace(value=[SimpleNamespace(text="a", markers=["[1]"])])
 
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tasks.costs.runs import load_costs_since
+from tasks.costs.tokens import load_costs_since
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import utc_now

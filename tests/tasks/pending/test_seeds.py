@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from tasks.pending.pages import describe_open_pages, find_pending_pages
-from tasks.pending.seeds import choose_seed_pages
 from tasks.planning.month import has_pages
-from tasks.planning.sources import find_missing_sources
+from tasks.planning.sources import choose_seed_pages, find_missing_sources
 from tasks.warehouse.pages import Page, SeedPage
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import ArticleLink

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.web.charsets import decode_page
+from tasks.web.kinds import decode_page
 
 RUSSIAN = (
     "Озеро Тихое расположено в 47 км к северу от города. Впервые описано в 1784 году экспедицией."

@@ -8,9 +8,8 @@ from pydantic import ValidationError
 from yarl import URL
 
 from tasks.configuration.web import AllowedAddresses
-from tasks.web.addresses import describe_non_public
 from tasks.web.errors import AddressRefused
-from tasks.web.guard import Guard
+from tasks.web.guard import Guard, describe_non_public
 from tests.tasks.web.hostile import HOSTILE, NO_ADDRESSES
 
 GUARD = Guard(AllowedAddresses())

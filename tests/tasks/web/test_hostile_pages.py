@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.configuration.web import ReadingBounds
 from tasks.web.page import FetchedContent, ReadPage
-from tasks.web.reading import read_page
+from tasks.web.readers import read_page
 from tests.rigs.saved_pages import page
 
 BOUNDS = ReadingBounds()

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.configuration.web import ReadingBounds
 from tasks.web.page import ReadPage
-from tasks.web.reading import get_reader_version, read_page
+from tasks.web.readers import get_reader_version, read_page
 from tests.rigs.made_pdfs import PDF_NAMES, PROSE, made, made_pdfs, paragraphs
 from tests.rigs.saved_pages import Layout, bare, layouts, page
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.web.errors import BodyTooLarge, FetchFailed
-from tasks.web.unpacker import PIECE_BYTES, Unpacker
+from tasks.web.redirects import PIECE_BYTES, Unpacker
 
 
 def raw_deflate(body: bytes) -> bytes:

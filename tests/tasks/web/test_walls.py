@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.configuration.web import ReadingBounds
-from tasks.web.reading import read_page
+from tasks.web.readers import read_page
 from tasks.web.walls import PageEvidence, classify_text, decide_wall, find_signals
 from tests.rigs.saved_pages import Answer, near_misses, walls
 

@@ -12,7 +12,7 @@ from tasks.judges.registry import load_judge
 from tasks.judging.cases import UnreadableScan, load_case, load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.models.attachments import MAX_ATTACHMENT_BYTES
-from tasks.pending.diagnostics import TEXTS
+from tasks.pending.evaluation import TEXTS
 from tasks.pending.extractions import find_pending_extractions
 from tasks.pending.status import count_stages
 from tasks.protocols.registry import PROTOCOLS, get_protocol

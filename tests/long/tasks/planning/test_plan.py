@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tasks.planning.judging import PlannedStep, sum_costs
 from tasks.planning.month import Month, RefreshOptions, resolve_month
 from tasks.planning.plan import find_refusals, plan_month
-from tasks.planning.step import PlannedStep, sum_costs
 from tasks.warehouse.calls import Call
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.rows import Citation, Report, content_sha

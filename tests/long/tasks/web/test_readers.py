@@ -18,8 +18,7 @@ from tasks.configuration.web import ReadingBounds
 from tasks.warehouse.contents import PageStore
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.web.page import ReadPage
-from tasks.web.readers import PageReaders
-from tasks.web.reading import read_page
+from tasks.web.readers import PageReaders, read_page
 from tests.rigs.made_pdfs import made_pdfs
 from tests.rigs.saved_pages import layouts, page
 
