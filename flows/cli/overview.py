@@ -56,11 +56,6 @@ def _describe_edition(source: Readable, edition: str, n_editions: int) -> Iterat
     else:
         yield "Leader", "nothing judged yet"
     yield "Next", find_next_step(source, edition, judge, found)
-    if found.pages:
-        from tasks.pending.pages import describe_second_look  # slow
-
-        if later := describe_second_look(source, edition, command="evergreen fetch"):
-            yield "Later", later
 
 
 def _describe_progress(found: EditionProgress, judge: str) -> str:

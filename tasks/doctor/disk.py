@@ -64,13 +64,13 @@ def _check_locks(folder: Path) -> Iterator[Finding]:
 
 
 def _check_free_space(folder: Path, needed: int) -> Finding:
-    usage, inodes = shutil.disk_usage(folder), os.statvfs(folder)
+    usage, inodes, reserve = shutil.disk_usage(folder), os.statvfs(folder), load_reserve()
     text = f"{usage.free / 1e9:,.1f} of {usage.total / 1e9:,.1f} GB free"
     few_inodes = inodes.f_files > 0 and inodes.f_favail < MIN_INODES
     if few_inodes:
         text += f"; only {inodes.f_favail:,} more files can be made (inodes)"
     status: Status = "ok"
     if usage.free < needed or few_inodes:
-        status = "fail" if usage.free < load_reserve() else "warn"
+        status = "fail" if usage.free < reserve else "warn"
     advice = f"{NEEDED.format(needed / 1e9)} {MAKE_ROOM}"
     return GROUP.finding(status, str(folder), f"{text}.", advice)
