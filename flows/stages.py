@@ -34,7 +34,8 @@ from tasks.key_points import make_key_points
 from tasks.leaderboard import write_leaderboard
 from tasks.models.errors import StopStage
 from tasks.pending.evaluation import Evaluation, PendingScores, select_extractions
-from tasks.pending.extractions import PendingExtraction, PendingKeyPoints
+from tasks.pending.extractions import PendingExtraction
+from tasks.pending.key_points import PendingKeyPoints
 from tasks.planning.permission import check_permitted, describe_extraction
 from tasks.processes.pool import HELPERS
 from tasks.scores import score_agent

@@ -25,7 +25,7 @@ from tasks.judges.research import (
     MergeKeyPoints,
 )
 from tasks.judging.session import get_judge_session
-from tasks.pending.extractions import PendingKeyPoints, load_documents
+from tasks.pending.key_points import PendingKeyPoints, load_documents
 from tasks.stage import is_transient, stage_task
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet, hash_key_points
 from tasks.warehouse.store import Warehouse

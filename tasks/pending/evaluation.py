@@ -14,12 +14,10 @@ from tasks.judging.cells import CellPlan, plan_cells
 from tasks.metrics.style import STYLE_VERSION
 from tasks.pending.extractions import (
     PendingExtraction,
-    PendingKeyPoints,
     find_kept_extractions,
     find_pending_extractions,
-    find_pending_key_points,
-    need_key_points,
 )
+from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, need_key_points
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import has_outdated_scores
 from tasks.scoring.rows import build_leaderboard_rows, is_current

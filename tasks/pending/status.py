@@ -8,7 +8,7 @@ from tasks.judges.decisions import Judge
 from tasks.judges.research import ExtractKeyPoints
 from tasks.judging.cells import plan_cells
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.extractions import find_pending_key_points
+from tasks.pending.key_points import find_pending_key_points
 from tasks.pending.pages import WANTED
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable

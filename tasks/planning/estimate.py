@@ -17,13 +17,8 @@ from tasks.judging.cells import CellPlan
 from tasks.judging.preconditions import find_current_price
 from tasks.models.exchange import TokenUsage
 from tasks.models.prices import ModelPrice
-from tasks.pending.extractions import (
-    PendingExtraction,
-    PendingKeyPoints,
-    build_request,
-    load_documents,
-    load_text,
-)
+from tasks.pending.extractions import PendingExtraction, build_request, load_text
+from tasks.pending.key_points import PendingKeyPoints, load_documents
 from tasks.processes.pool import HELPERS
 from tasks.protocols.case import Case
 from tasks.protocols.cell import list_requests

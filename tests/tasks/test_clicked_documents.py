@@ -23,7 +23,7 @@ from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
 from tasks.judging.session import judge_session
 from tasks.key_points import make_key_points
-from tasks.pending.extractions import (
+from tasks.pending.key_points import (
     DOCUMENT_CHARS,
     find_pending_key_points,
     load_documents,

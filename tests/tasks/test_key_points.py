@@ -11,7 +11,7 @@ from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.session import judge_session
 from tasks.key_points import NoKeyPoints, make_key_points
-from tasks.pending.extractions import PendingKeyPoints, find_pending_key_points, load_documents
+from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, load_documents
 from tasks.pending.status import count_stages
 from tasks.planning.estimate import estimate_key_points
 from tasks.warehouse.rows import Article, content_sha
