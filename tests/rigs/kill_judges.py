@@ -1,7 +1,7 @@
 """Kill an LLM evaluation hard at random moments, run it again, and count what was bought twice.
 
     python -m tests.rigs.kill_judges --work DIR [--kills 10] [--seed 1] [--kind openai]
-        [--warehouse FILE --edition NAME]
+        [--interrupt] [--warehouse FILE --edition NAME]
 
 One copy of the warehouse (the sample edition unless another is given) is evaluated undisturbed,
 the other is killed with SIGKILL at moments drawn by lot, run again each time, and left to finish.
@@ -15,6 +15,9 @@ server, and those answered but not in the ledger. Only they may be asked again: 
 committed is never bought twice. What really was asked again is counted at the end, by question
 and by the other side: requests that reached the server less different questions. It has no
 faults here, so every request is a purchase.
+
+With --interrupt each kill is a Ctrl-C instead: calls under way are waited for, so none may be
+asked again, and the process must end with exit code 130.
 
 Exit code 0: no more was asked again than that, and all tables are equal (without times and
 response ids, and without the tokens a server counts as cached: they hang on the order).
@@ -48,6 +51,8 @@ ROOT = Path(__file__).resolve().parents[2]
 KINDS = {"openai": "openai_chat", "gemini": "gemini"}
 SETTLES_SECONDS = 0.1
 """For the server to read what was on its way when the client was stopped."""
+HANGS_SECONDS = 120.0
+"""After which a process that was interrupted counts as hung."""
 INCIDENTAL = ("called_at", "latency_seconds", "response_id", "tries", "cached_tokens", "cost_usd")
 """Columns of a call that say how it went, not what was asked and answered."""
 
@@ -177,6 +182,18 @@ def kill(process: subprocess.Popen[bytes], model: Model, warehouse: Path, lost_b
     )
 
 
+def interrupt(process: subprocess.Popen[bytes], model: Model, warehouse: Path) -> Kill:
+    """Press Ctrl-C, wait for the end, and see what the ledger holds."""
+    in_flight, began = model.totals()["under_way"], time.monotonic()
+    process.send_signal(signal.SIGINT)
+    code = process.wait(HANGS_SECONDS)
+    if code != 130:
+        raise RuntimeError(f"Ctrl-C ended it with exit code {code}")
+    asked, committed = model.totals()["requests"], calls(warehouse)
+    print(f"ended after {time.monotonic() - began:.1f} s, {in_flight} in flight at Ctrl-C")
+    return Kill(asked=asked, in_flight=0, committed=committed, uncommitted=0)
+
+
 def calls(warehouse: Path) -> int:
     """Calls in the ledger; opened for writing, as what was in the log of DuckDB must be read."""
     with duckdb.connect(str(warehouse)) as connection:
@@ -201,7 +218,10 @@ def kill_and_resume(rig: Rig, warehouse: Path, n_calls: int) -> tuple[list[Kill]
                 print(f"kill {number}: the run had ended by itself", flush=True)
                 continue
             time.sleep(lot.uniform(0, rig.asked.delay))
-            kills.append(kill(process, model, warehouse, sum(k.uncommitted for k in kills)))
+            if rig.asked.interrupt:
+                kills.append(interrupt(process, model, warehouse))
+            else:
+                kills.append(kill(process, model, warehouse, sum(k.uncommitted for k in kills)))
             print(f"kill {number}: {kills[-1]}", flush=True)
         rig.finish(warehouse)
         return kills, model.totals()
@@ -253,6 +273,7 @@ def main() -> int:
     parser.add_argument("--warehouse", help="another one than the sample edition's")
     parser.add_argument("--edition", default="sample")
     parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--interrupt", action="store_true", help="Ctrl-C instead of SIGKILL")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--delay", type=float, default=0.3)
     parser.add_argument("--concurrency", type=int, default=8)
