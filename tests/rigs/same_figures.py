@@ -171,7 +171,10 @@ def main() -> int:
         new.make(published)
         found = compare(old, new, bool(published))
         again = shutil.copytree(
-            old.folder, work / "now" / "again", ignore=shutil.ignore_patterns("prefect")
+            old.folder,
+            work / "now" / "again",
+            symlinks=True,
+            ignore=shutil.ignore_patterns("prefect"),
         )
         found += pending(Side(ROOT, again, address), bool(published))
     print("\n".join(found) or "Every table is equal, and nothing was asked again.")

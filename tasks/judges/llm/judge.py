@@ -1,6 +1,6 @@
 """The LLM judge: each decision has a prompt and a reply form."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 from tasks.base import Frozen
@@ -101,10 +101,8 @@ class LlmJudge(PromptedModel):
         return await self.answer_step(
             request,
             ReplyFacts,
-            lambda reply: tuple(
-                ExtractedStatement(text=text)
-                for fact in reply.facts
-                if has_words(text := collapse_whitespace(fact.statement))
+            lambda reply: _list_statements(
+                ExtractedStatement(text=collapse_whitespace(fact.statement)) for fact in reply.facts
             ),
             doubted=ReplyFacts(facts=[]) if again else None,
         )
@@ -116,10 +114,11 @@ class LlmJudge(PromptedModel):
         return await self.answer_step(
             request,
             ReplyClaims,
-            lambda reply: tuple(
-                ExtractedStatement(text=text, markers=tuple(claim.markers))
+            lambda reply: _list_statements(
+                ExtractedStatement(
+                    text=collapse_whitespace(claim.statement), markers=tuple(claim.markers)
+                )
                 for claim in reply.claims
-                if has_words(text := collapse_whitespace(claim.statement))
             ),
             doubted=ReplyClaims(claims=[]) if again else None,
         )
@@ -135,3 +134,9 @@ class LlmJudge(PromptedModel):
     ) -> StepAnswer[tuple[MergedKeyPoint, ...]]:
         """Merge the points of all documents."""
         return await merge_points(self, request)
+
+
+def _list_statements(found: Iterable[ExtractedStatement]) -> tuple[ExtractedStatement, ...]:
+    """Return the statements with a text; none if no letter or digit stands in any of them."""
+    stated = tuple(statement for statement in found if statement.text)
+    return stated if any(has_words(statement.text) for statement in stated) else ()
