@@ -73,6 +73,8 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "getLogger":
+            continue  # the name of a log is no file's
         yield node
         for value in node.__dict__.values():
             if type(value) is list:

@@ -24,6 +24,8 @@ from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 
+pytestmark = pytest.mark.file_only
+
 HOLDER = """
 import sys, duckdb
 held = duckdb.connect(sys.argv[1], read_only=sys.argv[2] == "reads")

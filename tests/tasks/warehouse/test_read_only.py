@@ -22,6 +22,8 @@ from tasks.warehouse.writer import Change
 from tests.read_only import read_only
 from tests.tasks.warehouse.test_other_programs import opened, program
 
+pytestmark = pytest.mark.file_only
+
 ONE = "SELECT edition FROM editions"
 
 

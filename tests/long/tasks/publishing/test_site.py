@@ -77,7 +77,7 @@ def test_boards_and_method_page_name_the_extractors(warehouse: Path, tmp_path: P
 def test_the_method_page_names_each_metric_and_setting(
     pages: dict[str, Any],
 ) -> None:
-    [section] = pages["method.html"].xpath("//section[@id='wiki_fact']")
+    [section] = pages["method.html"].xpath("//section[@id='protocol-wiki_fact']")
     assert "top_k: 10" in section.xpath("p/code/text()")
     names = [metric.name for metric in load_protocol("wiki_fact").metrics]
     assert section.xpath("dl/dt/code/text()") == names
