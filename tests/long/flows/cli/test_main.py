@@ -21,7 +21,7 @@ def test_a_full_disk_is_said_plainly_and_a_later_run_goes_on(tmp_path: Path) -> 
         command, preexec_fn=full, capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert failed.returncode == 1
-    assert "could not be written" in failed.stderr
+    assert "no room left on the disk" in failed.stderr
     assert "Traceback" not in failed.stderr
     again = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert again.returncode == 0, again.stderr
