@@ -10,7 +10,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-long test-lake prose docs lint stamps everything audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
+.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -18,24 +18,26 @@ help: ## Show what there is
 demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 	$(BIN)/evergreen demo
 
+TESTS = $(BIN)/python -m pytest --dist loadfile --hypothesis-profile $(EXAMPLES)
+
 test: $(VENV)/dev ## Run the quick tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile --hypothesis-profile $(EXAMPLES) -m "not prose" \
-	  --ignore tests/long $(PYTEST)
+	$(TESTS) -n 3 --ignore tests/guarantees --ignore tests/processes --ignore tests/prose --ignore tests/long $(PYTEST)
 
-test-long: $(VENV)/dev ## Run the tests that take a minute each
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations 20 --hypothesis-profile $(EXAMPLES) \
-	  -m "not prose" --ignore tests/long/flows/test_documented_sessions.py --ignore tests/long/flows/test_library.py \
-	  tests/long $(PYTEST)
+guarantees: $(VENV)/dev ## Test what must never break, within one process: jobs, batches, imports, attacks
+	$(TESTS) -n 3 tests/guarantees $(PYTEST)
 
-test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
-	$(BIN)/python -m pytest --lake -n 2 --dist loadfile --hypothesis-profile $(EXAMPLES) tests/tasks/warehouse \
-	  tests/tasks/test_leaderboard.py tests/tasks/costs/test_ledger.py tests/tasks/warehouse/test_described_views.py \
-	  tests/tasks/analysis/test_explanation.py tests/tasks/costs/test_runs.py $(PYTEST)
+processes: $(VENV)/dev ## Test what needs processes: commands, Prefect's server, programs, kills
+	$(TESTS) -n 3 tests/processes $(PYTEST)
 
 prose: $(VENV)/dev ## Test what people read: links, examples, tutorials, the documentation's site
-	$(BIN)/python -m pytest -m prose -n 2 --dist loadfile tests/test_links.py tests/test_catalogue.py tests/test_protocols_page.py \
-	  tests/test_security_page.py tests/test_documentation_site.py tests/flows/test_documented_code.py tests/flows/test_operators_page.py \
-	  tests/long/flows/test_documented_sessions.py tests/long/flows/test_library.py tests/long/flows/cli/test_sandbox.py $(PYTEST)
+	$(TESTS) -n 2 tests/prose $(PYTEST)
+
+long: $(VENV)/dev ## Run what make everything alone tests: Postgres, MediaWiki, browsers, months, floors
+	$(TESTS) -n 3 tests/long $(PYTEST)
+
+test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
+	$(TESTS) -n 2 --lake tests/tasks/warehouse tests/tasks/test_leaderboard.py tests/tasks/costs/test_ledger.py \
+	  tests/tasks/analysis/test_explanation.py tests/tasks/costs/test_runs.py $(PYTEST)
 
 docs: $(VENV)/dev ## Build the documentation's site, strictly
 	@$(BIN)/python -m tests.docs.site
@@ -46,20 +48,18 @@ lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-stamps: $(VENV)/dev ## Show what no stamp covers, which is what .ci/run would run (CONTRIBUTING.md)
-	@$(BIN)/python -m tests.stamps plan >/dev/null
+everything: ## Run all tests and rigs; the result is kept in build/everything.txt (over an hour)
+	.ci/everything
 
-prove-%: $(VENV)/dev # Run of a target what no stamp covers, and stamp what passed: make prove-test-long
-	$(BIN)/python -m tests.stamps prove $*
-
-everything: ## Run all that .ci/run can, whatever the stamps say, and stamp what passed
-	.ci/run --everything
+PACKAGES := bubblewrap minisign postgresql
+packages: ## Install the Debian packages that .ci/run needs (as root)
+	@dpkg -s $(PACKAGES) >/dev/null 2>&1 || { apt-get update -q && \
+	  apt-get install -y -q --no-install-recommends $(PACKAGES); }
 
 # micro-httpd (it starts nothing) and php-cgi stand for Apache, which mediawiki would bring.
-rigs: ## Install the Debian packages that some tests need (as root)
+rigs: packages ## Install the Debian packages that make everything needs (as root)
 	apt-get update -q
-	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core pandoc \
-	  bubblewrap minisign postgresql mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml \
+	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core pandoc mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml \
 	  php-intl php-apcu php-curl
 
 # Its own process tree, in which nothing is left when it ends.

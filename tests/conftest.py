@@ -4,13 +4,14 @@ import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import certifi
 import pytest
 
 from flows.runtime.settings import prefect_environment
+from tests.warehouses import copied_from_a_template
 
 # The workers of one run share a server.
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
@@ -25,10 +26,13 @@ TRUSTED = PREFECT_HOME / "trusted.pem"
 END = "-----END CERTIFICATE-----\n"
 TRUSTED.write_text(Path(certifi.where()).read_text("utf-8").partition(END)[0] + END, "utf-8")
 os.environ["SSL_CERT_FILE"] = str(TRUSTED)
+certifi.where = lambda: str(TRUSTED)  # for those that read no variable
 
 # What is imported stays: looking through all of it for garbage is a tenth of a fast test's time.
 gc.set_threshold(50_000, 20, 50)
 
+MAY_SKIP = ("needs a Docker engine", "root may write everywhere")
+"""Why a test may be skipped where everything is installed."""
 LONGEST = ("test_production", "test_month", "test_lake", "test_research_faults")
 
 
@@ -48,6 +52,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--lake", action="store_true", help="Run on DuckLakes with their catalogs in Postgres."
     )
+    parser.addoption(
+        "--complete", action="store_true", help=f"Fail what is skipped, except: {MAY_SKIP}."
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that lacks something here has shown nothing: with `--complete` it fails."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if item.config.getoption("--complete") and reason not in MAY_SKIP:
+            report.outcome = "failed"
+            report.longrepr = f"skipped, but this run is to be complete: {reason}"
+    return report
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -74,4 +95,16 @@ def warehouses(
     from tests.rigs.postgres import running
 
     with running(tmp_path_factory.mktemp("postgres")) as postgres, lakes_for_files(postgres):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def template(
+    warehouses: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """New files are copies of one; lakes are migrated each."""
+    if request.config.getoption("--lake"):
+        yield
+        return
+    with copied_from_a_template(tmp_path_factory.mktemp("template")):
         yield

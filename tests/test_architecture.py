@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from tasks.protocols.registry import PROTOCOLS
-from tests.stamps.sources import imports
-from tests.stamps.sources import modules as modules_below
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -67,7 +65,24 @@ OPENS_THE_STORE = {"tasks.warehouse.store", "tasks.warehouse.reader", "tasks.war
 
 @cache
 def modules() -> list[tuple[str, Path]]:
-    return modules_below(ROOT, "evergreen", "flows", "tasks")
+    """Every module of the product, with its file."""
+    paths = [path for top in ("evergreen", "flows", "tasks") for path in (ROOT / top).rglob("*.py")]
+    dotted = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
+    return [(dotted[path].removesuffix(".__init__"), path) for path in sorted(paths)]
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """Every module that a file imports, wherever in the file; `a.b` and `a.b.name` for a name."""
+    found: set[str] = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(str(node.module))
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return frozenset(found)
 
 
 @cache
@@ -121,6 +136,7 @@ def test_every_package_says_what_is_in_it() -> None:
     assert silent == [], "say what is in it, what it may import and which tables it writes"
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 

@@ -1,4 +1,4 @@
-"""The table of promises in SECURITY.md, made from the attacks here and in tests/long.
+"""The table of promises in SECURITY.md, made from all attacks of the tests.
 
 `python -m tests.attacks.table` writes it anew.
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (ROOT / "tests" / "attacks", ROOT / "tests" / "long" / "attacks")
+FOLDERS = [ROOT / "tests" / part / "attacks" for part in ("", "guarantees", "processes", "long")]
 PAGE = ROOT / "SECURITY.md"
 BEGIN, END = "<!-- promises -->\n", "<!-- end of the promises -->\n"
 

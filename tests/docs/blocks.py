@@ -6,8 +6,9 @@ The words after a fence's three backticks are the language and a mark:
   they print is compared; `…` stands for anything.
 - `python` and `sql` are run, `json` is read, `yaml FILE` is loaded as that file of `configs/`.
 - `text message` is a message of the code.
-- What is marked `sandbox` is asked of a running sandbox (tests/long/flows/cli/test_sandbox.py).
-- What is marked `library` is run by tests/long/flows/test_library.py, with a package of its own.
+- What is marked `sandbox` is asked of a running sandbox, by
+  tests/processes/flows/cli/test_sandbox.py.
+- What is marked `library` is run by tests/prose/test_library.py, with a package of its own.
 - Any other block is marked `no-run`.
 
 Whatever the mark, `evergreen` commands in a block or in the text must be ones that can be given.

@@ -7,7 +7,7 @@ import pytest
 
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import at_hand, configured, write_configs
-from tests.long.tasks.test_questions import BRIDGES_ARTICLE, edition
+from tests.guarantees.tasks.test_questions import BRIDGES_ARTICLE, edition
 from tests.servers.gemini import GeminiServer
 
 

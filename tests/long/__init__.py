@@ -1,0 +1,1 @@
+"""What `make everything` alone runs: Postgres and lakes, MediaWiki, browsers, months, floors."""

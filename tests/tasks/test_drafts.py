@@ -9,7 +9,7 @@ from tasks.editions.names import UnknownName
 from tasks.models.errors import Misconfigured
 from tasks.pending.drafts import draft_file_name, find_pending_drafts, get_drafter
 from tasks.warehouse.store import Warehouse
-from tests.long.tasks.test_questions import answering
+from tests.guarantees.tasks.test_questions import answering
 from tests.tasks.drafted_articles import FACTS, JUDGE, TITLE, Model, edition, work
 
 ODD = (

@@ -16,7 +16,7 @@ from prefect.client.orchestration import PrefectClient
 from tasks.warehouse.location import parse_location
 from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
-from tests.long.flows.deployed_runs import run_of, state_of
+from tests.processes.deployed_runs import run_of, state_of
 from tests.waiting import until
 
 FOREIGN = ("evergreen", "flows", "polars", "tasks", "yaml")

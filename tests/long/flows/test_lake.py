@@ -23,7 +23,7 @@ from tasks.warehouse.tables import TABLES
 from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import SAMPLE, at_hand, configured, environment, evaluate, write_configs
-from tests.long.flows.deployed_runs import run_of, state_of
+from tests.processes.deployed_runs import run_of, state_of
 from tests.rigs.postgres import RunningPostgres, missing, running
 from tests.servers.openai import OpenAiServer
 from tests.waiting import until

@@ -15,7 +15,7 @@ from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests import patient, waiting
-from tests.long.flows.deployed_runs import is_taken
+from tests.processes.deployed_runs import is_taken
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ from tests.flows.months import (
     site_of,
     steps_of,
 )
-from tests.long.flows.deployed_runs import answer_run, run_of, state_of
 from tests.long.flows.test_publish_decisions import resumed
+from tests.processes.deployed_runs import answer_run, run_of, state_of
 from tests.rigs.month_world import AGENTS, ROOT, World, environment_of
 from tests.servers.jobs import JobScript
 from tests.waiting import until

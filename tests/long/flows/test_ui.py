@@ -13,7 +13,7 @@ import pytest
 
 from flows.runtime.server import ServerRecord, read_record
 from tests import waiting
-from tests.long.flows.runtime.test_server import environment
+from tests.processes.flows.runtime.test_server import environment
 
 STILL_SECONDS = 12
 """Longer than a server's health was once waited for."""

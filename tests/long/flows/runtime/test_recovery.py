@@ -22,7 +22,7 @@ from tasks.warehouse.store import open_warehouse
 from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
-from tests.long.flows.deployed_runs import run_of, state_of
+from tests.processes.deployed_runs import run_of, state_of
 from tests.waiting import until
 
 

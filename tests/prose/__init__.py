@@ -1,0 +1,1 @@
+"""What people read: links, every example, the tutorials, the documentation's site."""
