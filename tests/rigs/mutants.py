@@ -3,10 +3,11 @@
 Run it before and after a change of the tests, or of the structure, to see what they no longer
 catch. Each step works on a worktree that it may edit, and writes next to the list:
 
-    python -m tests.rigs.mutants choose --tree . --list before.json
-    python -m tests.rigs.mutants probe --tree ../probed --list before.json  # then run the tests
-    python -m tests.rigs.mutants run --tree ../mutated --list before.json --results before.csv
-    python -m tests.rigs.mutants find --tree . --list before.json --to after.json
+    python -m tests.rigs.mutants choose --tree . --list mutants.json
+    python -m tests.rigs.mutants probe --tree ../probed --list mutants.json
+    (cd ../probed && EVERGREEN_PROBES=$PWD/before.hits make test)
+    python -m tests.rigs.mutants run --tree ../changed --list mutants.json --hits before.hits \\
+        --results before.csv
     python -m tests.rigs.mutants compare --before before.csv --after after.csv
 
 `probe` has each chosen function write which test called it, also from processes that a test
@@ -23,9 +24,8 @@ import random
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ OPPOSITES = {
     ast.Div: ast.Mult,
 }  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Mutant = dict[str, Any]
+"""`file`, `function` (its qualified name), `change` (which of its nodes) and `body`, as AST."""
 PROBE = (
     "__import__('tasks.mutants_probe', fromlist=['hit']).hit({number}) "
     "if __import__('os').environ.get('EVERGREEN_PROBES') else None"
@@ -93,10 +95,6 @@ def _changed(node: ast.AST) -> str | None:
     return None
 
 
-def _nth_change(function: Function, number: int) -> tuple[ast.AST, str]:
-    return changes(function)[number]
-
-
 def _source(expression: ast.expr) -> str:
     return f"({ast.unparse(expression)})"
 
@@ -105,7 +103,7 @@ def _body(function: Function) -> str:
     return ast.dump(ast.Module(function.body, []))
 
 
-def choose(tree: Path, count: int, seed: int) -> list[dict[str, Any]]:
+def choose(tree: Path, count: int, seed: int) -> list[Mutant]:
     """A seeded sample of functions, and one change of each."""
     chance = random.Random(seed)
     possible = [item for item in functions(tree) if changes(item[2])]
@@ -116,22 +114,19 @@ def choose(tree: Path, count: int, seed: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def find(tree: Path, mutants: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same functions in a later tree, wherever they lie; `file` is empty where one is gone."""
-    there = {(name.rpartition(".")[2], _body(node)): (file, name)
+def locate(tree: Path, mutants: list[Mutant]) -> dict[int, Mutant]:
+    """The mutants of a later tree by number, wherever their functions lie now; without those whose
+    function is gone or says something else."""
+    there = {(name.rpartition(".")[2], _body(node)): {"file": file, "function": name}
              for file, name, node in functions(tree)}  # fmt: skip
-    gone = ("", "")
-    return [
-        mutant | dict(zip(("file", "function"), there.get(key, gone), strict=True))
-        for mutant in mutants
-        for key in [(mutant["function"].rpartition(".")[2], mutant["body"])]
-    ]
+    keys = [(mutant["function"].rpartition(".")[2], mutant["body"]) for mutant in mutants]
+    return {number: mutants[number] | there[key] for number, key in enumerate(keys) if key in there}
 
 
 Change = Callable[[Function], tuple[Any, str]]
 
 
-def edit(tree: Path, mutant: dict[str, Any], change: Change) -> str:
+def edit(tree: Path, mutant: Mutant, change: Change) -> str:
     """Replace one node of the mutant's function; return what the file was before."""
     path = tree / str(mutant["file"])
     before = path.read_text("utf-8")
@@ -146,7 +141,7 @@ def edit(tree: Path, mutant: dict[str, Any], change: Change) -> str:
     return before
 
 
-def probe(tree: Path, mutants: list[dict[str, Any]]) -> None:
+def probe(tree: Path, mutants: dict[int, Mutant]) -> None:
     """Have every chosen function say which test called it."""
 
     def probed(number: int) -> Change:
@@ -161,45 +156,58 @@ def probe(tree: Path, mutants: list[dict[str, Any]]) -> None:
         return change
 
     shutil.copyfile(Path(__file__).with_name("mutants_probe.py"), tree / "tasks/mutants_probe.py")
-    for number, mutant in enumerate(mutants):
+    for number, mutant in mutants.items():
         edit(tree, mutant, probed(number))
 
 
-def run(tree: Path, mutants: list[dict[str, Any]], hits: Path, results: Path) -> None:
-    """Give each mutant to its tests; what is in `results` already is not run again."""
+def run(tree: Path, mutants: dict[int, Mutant], hits: Path, results: Path) -> None:
+    """Give each mutant to its tests, without those that fail anyhow; what is in `results` already
+    is not run again. Several may run at a time, each on a tree of its own."""
     tests: dict[int, set[str]] = defaultdict(set)
     for line in hits.read_text("utf-8").splitlines():
         name, test = line.split("\t")
         tests[int(name)].add(test)
-    reach = {test: sum(test in others for others in tests.values())
-             for test in set().union(*tests.values())}  # fmt: skip
-    done = {row["mutant"] for row in read(results)} if results.exists() else set()
-    for number, mutant in enumerate(mutants):
-        if str(number) in done or not mutant["file"]:
-            continue
-        covering = sorted(tests[number], key=lambda test: (reach[test], test))[:MOST_TESTS]
-        before = edit(tree, mutant, partial(_nth_change, number=mutant["change"]))
-        try:
-            outcome = tried(tree, covering) if covering else "not covered"
-        finally:
-            (tree / mutant["file"]).write_text(before, "utf-8")
+    reach = Counter(test for covering in tests.values() for test in covering)
+    done = {int(row["mutant"]) for row in read(results)} if results.exists() else set()
+    chosen = {
+        number: sorted(tests[number], key=lambda test: (reach[test], test))[:MOST_TESTS]
+        for number in mutants.keys() - done
+    }
+    passing = find_passing(tree, {test for covering in chosen.values() for test in covering})
+    for number in sorted(chosen):
+        mutant, covering = mutants[number], [test for test in chosen[number] if test in passing]
+        outcome = "caught" if covering and is_caught(tree, mutant, covering) else "missed"
         row = [number, f"{mutant['file']}::{mutant['function']}", len(covering), outcome]
         with results.open("a", encoding="utf-8", newline="") as file:
             csv.writer(file).writerow(row)
         print(*row, flush=True)
 
 
-def tried(tree: Path, tests: list[str]) -> str:
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("EVERGREEN_PROBES", None)
+def find_passing(tree: Path, tests: Collection[str]) -> set[str]:
+    """Run tests on the product as it is; return those that pass."""
+    said = start_pytest(tree, ["-n", "2", "-rA", *sorted(tests)], timeout=None).stdout
+    return {line.removeprefix("PASSED ") for line in said.splitlines()} & set(tests)
+
+
+def is_caught(tree: Path, mutant: Mutant, tests: Sequence[str]) -> bool:
+    """Whether one of the tests fails, or takes too long, while the product is changed so."""
+    before = edit(tree, mutant, lambda function: changes(function)[mutant["change"]])
     try:
-        ended = subprocess.run(
-            command, cwd=tree, env=environment, timeout=SECONDS, capture_output=True, check=False
-        )
+        return bool(start_pytest(tree, ["-x", *tests], timeout=SECONDS).returncode)
     except subprocess.TimeoutExpired:
-        return "caught"
-    return "caught" if ended.returncode else "missed"
+        return True
+    finally:
+        (tree / mutant["file"]).write_text(before, "utf-8")
+
+
+def start_pytest(
+    tree: Path, arguments: Sequence[str], timeout: int | None
+) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "EVERGREEN_PROBES"}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *arguments],
+        cwd=tree, env=environment, timeout=timeout, capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 def read(results: Path) -> list[dict[str, str]]:
@@ -225,22 +233,24 @@ def compare(before: Path, after: Path) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("step", choices=["choose", "probe", "run", "find", "compare"])
-    for option in ("tree", "list", "to", "hits", "results", "before", "after"):
+    parser.add_argument("step", choices=["choose", "probe", "run", "compare"])
+    for option in ("tree", "list", "hits", "results", "before", "after"):
         parser.add_argument(f"--{option}", type=Path)
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--seed", type=int, default=48)
+    parser.add_argument("--numbers", default="0:", help="a part of the list, as a slice of Python")
     asked = parser.parse_args()
     if asked.step == "compare":
         return 0 if compare(asked.before, asked.after) else 1
     if asked.step == "choose":
         asked.list.write_text(json.dumps(choose(asked.tree, asked.count, asked.seed), indent=1))
         return 0
-    mutants = json.loads(asked.list.read_text("utf-8"))
+    listed: list[Mutant] = json.loads(asked.list.read_text("utf-8"))
+    first, last = asked.numbers.split(":")
+    chosen = range(len(listed))[int(first) : int(last) if last else None]
+    mutants = {n: mutant for n, mutant in locate(asked.tree, listed).items() if n in chosen}
     if asked.step == "probe":
         probe(asked.tree, mutants)
-    elif asked.step == "find":
-        asked.to.write_text(json.dumps(find(asked.tree, mutants), indent=1))
     else:
         run(asked.tree, mutants, asked.hits, asked.results)
     return 0
