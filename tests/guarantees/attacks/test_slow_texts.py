@@ -40,6 +40,11 @@ SLOW = "".join(f"- a {n} [1].\n" for n in range(60_000))
 SECONDS = 0.4
 
 
+@pytest.fixture(scope="module", autouse=True)
+def helpers() -> None:
+    """Those here are processes."""
+
+
 @pytest.fixture
 def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
     """The sample edition, where one report of an agent is slow, and limits to wait for."""

@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,7 +13,6 @@ from lxml import html
 
 from tasks.configuration.models import load_protocol
 from tasks.editions.names import UnknownName
-from tasks.processes.answers import decode_answer, encode_value
 from tasks.protocols.registry import get_protocol
 from tasks.publishing import site as publishing
 from tasks.publishing.changes import compare_files
@@ -32,25 +29,6 @@ from tests.rigs.made_edition import BEGAN, EDITION, TINY, make
 
 OUTSIDE = re.compile(r"^(?:[a-z]+:)?//|^[a-z]+:", re.IGNORECASE)
 PARTS = re.compile(r'window\.evergreenParts\("(?P<key>[^"]+)", (?P<content>.*)\);\n', re.DOTALL)
-
-
-class InThisProcess:
-    """Helpers that are none: starting some takes longer than all that a small edition needs."""
-
-    def submit(self, function: Callable[..., Any], *arguments: Any, **_: Any) -> Future[Any]:
-        done: Future[Any] = Future()
-        answer = encode_value(function, function(*arguments))
-        done.set_result(decode_answer(function, answer, ()))
-        return done
-
-    def close(self) -> None: ...
-
-
-@pytest.fixture(scope="module", autouse=True)
-def without_helpers() -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(publishing, "HelperProcesses", InThisProcess)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,11 @@ ENDLESS = page(b"<html>" + b"<div>" * 300_000, content_type="text/html")
 """Each element looks for an open one among all before it: minutes."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def helpers() -> None:
+    """Those here are processes."""
+
+
 def with_readers(use: Callable[[PageReaders], Awaitable[ResultT]], **bounds: float) -> ResultT:
     async def used() -> ResultT:
         async with PageReaders(ReadingBounds.model_validate({"workers": 1, **bounds})) as readers:
