@@ -22,6 +22,8 @@ Complete = Callable[..., list[str]]
 @pytest.fixture
 def completed(evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch) -> Complete:
     """What the command, in this process, offers for what was typed so far."""
+    # By it Click tells whether a program was started as `python -m`, and is called that.
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
 
     def call(typed: str) -> list[str]:
         for name, value in asked(f"evergreen {typed}").items():
