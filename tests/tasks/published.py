@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from scipy.stats import spearmanr
@@ -17,7 +17,6 @@ from scipy.stats import spearmanr
 from tasks.benchmarks.document import parse_document
 from tasks.extraction.agreement import (
     CitedClaim,
-    ExtractionAgreement,
     compare_extraction,
     sum_agreements,
 )
@@ -85,15 +84,32 @@ def _extracted(agent: str, name: str) -> ExtractedClaims:
     return extract_claims(name.replace("_", " "), text)
 
 
-def extracted(agent: str, names: Collection[str]) -> list[ExtractedClaims]:
-    """An agent's reports on these articles, extracted offline."""
-    return [_extracted(agent, name) for name in names]
+class Found(NamedTuple):
+    """What is extracted offline of an agent's reports, or at least."""
+
+    n_claims: int
+    n_markers: int
+    resolved: float
+    """The share of markers that lead to a URL."""
+    n_reliable: int
+    """Reports whose pairs are reliable."""
 
 
-def agreement(agent: str, names: Collection[str]) -> ExtractionAgreement:
-    """How well what is extracted offline agrees with the published claims."""
+def check_extracted(agent: str, names: Collection[str], least: Found) -> None:
+    found = [_extracted(agent, name) for name in names]
+    markers = sum(report.n_markers for report in found)
+    assert sum(len(report.claims) for report in found) >= least.n_claims
+    assert markers >= least.n_markers
+    assert sum(report.n_resolved for report in found) >= least.resolved * markers
+    assert sum(report.pairs_reliable for report in found) >= least.n_reliable
+
+
+def check_agreement(
+    agent: str, names: Collection[str], recall: float, precision: float, matched: float
+) -> None:
+    """What is extracted offline agrees with the published claims at least so well."""
     files = EDITION / "test_data" / agent / "json_data"
-    return sum_agreements(
+    found = sum_agreements(
         compare_extraction(
             _published_claims(path),
             [
@@ -104,6 +120,9 @@ def agreement(agent: str, names: Collection[str]) -> ExtractionAgreement:
         for path in (files / f"{name}.json" for name in names)
         if path.exists()
     )
+    assert (found.recall or 0) >= recall
+    assert (found.precision or 0) >= precision
+    assert (found.matched_share or 0) >= matched
 
 
 def _published_claims(path: Path) -> list[CitedClaim]:
@@ -116,8 +135,8 @@ def _published_claims(path: Path) -> list[CitedClaim]:
     return claims
 
 
-def place_facts(names: Collection[str]) -> tuple[int, int, int]:
-    """How many published facts the articles have, are found in them, and stand in order."""
+def check_places_of_facts(names: Collection[str], placed: float, ordered: float) -> None:
+    """At least these shares of the articles' published facts are found in them, and in order."""
     n_facts = n_placed = n_ordered = 0
     data = EDITION / "wiki_data/cleaned_data"
     for name in names:
@@ -128,7 +147,8 @@ def place_facts(names: Collection[str]) -> tuple[int, int, int]:
         n_facts += len(places)
         n_placed += len(positions)
         n_ordered += sum(a <= b for a, b in pairwise(positions))
-    return n_facts, n_placed, n_ordered
+    assert n_placed >= placed * n_facts
+    assert n_ordered >= ordered * n_placed
 
 
 def read_table(name: str, column: str) -> dict[str, float]:
