@@ -84,7 +84,8 @@ def test_every_page_forbids_what_is_not_its_sites(site: Path) -> None:
 
 def test_what_was_written_can_still_be_read(site: Path) -> None:
     """Hostile titles and names stand on the pages, as text."""
-    shown = parse(site, "edition.html").css_first("main").text()
+    [main] = parse(site, "edition.html").css("main")
+    shown = main.text()
     assert SCRIPT in shown
     assert "⟨U+202E⟩gpj.exe" in shown
     names = [link.text() for link in parse(site, "index.html").css("table.board tbody th a")]

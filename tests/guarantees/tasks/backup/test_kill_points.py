@@ -20,10 +20,8 @@ __all__ = ["original"]
 pytestmark = pytest.mark.file_only
 N_TABLES = len(TABLES) + 1
 MOMENTS = {
-    0: "in the first table",
     N_TABLES // 2: "amid the tables",
-    N_TABLES: "at the pages",
-    N_TABLES + 1: "at the files",
+    N_TABLES + 1: "between the pages and the files",
     N_TABLES + 2: "before it has its name",
     N_TABLES + 3: "at its end",
 }
