@@ -16,7 +16,10 @@ from tasks.imports.wlc import import_edition
 from tasks.metrics.agreement import cohen_kappa
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.flows.plain_evaluation import evaluate_plainly
+from tests.in_this_process import helpers
 from tests.sample_edition import WHOLE
+
+__all__ = ["helpers"]
 
 STATED = ("plainly", "reworded")
 ANSWERS = (*STATED, "partly", "absent", "contradicted")

@@ -31,6 +31,11 @@ PAGE = FetchedContent(
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def helpers() -> None:
+    """Those here are processes."""
+
+
 class Malicious:
     """Its pickle makes a file where it is loaded."""
 

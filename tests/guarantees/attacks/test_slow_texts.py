@@ -37,7 +37,13 @@ from tests.tasks.annotated import sample_warehouse
 AGENT = "sample_scholar"
 SLOW = "".join(f"- a {n} [1].\n" for n in range(60_000))
 """A list item, a citation and a sentence in each few letters: seconds for each of the parsers."""
-SECONDS = 0.4
+SECONDS = 1.0
+"""Long enough for any honest report on a busy machine."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def helpers() -> None:
+    """Those here are processes."""
 
 
 @pytest.fixture
@@ -68,7 +74,7 @@ def test_a_slow_report_has_no_claims_and_stops_no_other(warehouse: Warehouse) ->
     assert others
     # The others wait behind it.
     items = [item, *(item.model_copy(update={"assignment": other}) for other in others)]
-    with pytest.raises(ExtractionFailed, match=rf"1 of {len(items)} texts: .*took more than 0.4"):
+    with pytest.raises(ExtractionFailed, match=rf"1 of {len(items)} texts: .*took more than 1 "):
         asyncio.run(extract_statements.fn(warehouse, AGENT, items))
     offline = "SELECT DISTINCT assignment FROM {} WHERE agent = $1 AND source = 'offline'"
     for table in ("claims", "extractions"):
@@ -110,7 +116,7 @@ def test_a_judges_claims_are_located_in_bounds(
     session = SimpleNamespace(judge=Extractor())
     monkeypatch.setattr("tasks.claims.get_judge_session", lambda *_: session)
     items = [i for i in find_pending_extractions(warehouse, "sample") if i.agent == AGENT]
-    with pytest.raises(ExtractionFailed, match=r"1 of 1 texts: .* in it took more than 0.4"):
+    with pytest.raises(ExtractionFailed, match=r"1 of 1 texts: .* in it took more than 1 "):
         asyncio.run(extract_statements.fn(warehouse, AGENT, items, "model"))
     asked = "SELECT count(*) FROM extractions WHERE source = 'judge'"
     assert warehouse.value(asked) == 0
@@ -118,7 +124,7 @@ def test_a_judges_claims_are_located_in_bounds(
 
 def test_the_style_of_a_slow_report_is_unknown(warehouse: Warehouse) -> None:
     """A report whose style takes too long to measure has no figures; the agent's others have."""
-    with pytest.raises(MeasuringFailed, match=r"texts: .*measuring its style took more than 0.4"):
+    with pytest.raises(MeasuringFailed, match=r"texts: .*measuring its style took more than 1 "):
         asyncio.run(diagnose_agent.fn(warehouse, "sample", AGENT))
     slow = slow_assignment(warehouse)
     left = find_pending_diagnostics(warehouse, "sample", [AGENT])
@@ -173,7 +179,7 @@ def test_a_page_of_a_slow_report_comes_without_its_text(monkeypatch: pytest.Monk
         pages = rendering.finish(helpers)
     finally:
         helpers.close()
-    said = "*This report's text is not shown: rendering it took more than 0.4 seconds.*"
+    said = "*This report's text is not shown: rendering it took more than 1 seconds.*"
     assert pages == {"page": said, "position": "None"}
 
 
@@ -196,7 +202,7 @@ def test_a_slow_answer_holds_up_no_other_job(monkeypatch: pytest.MonkeyPatch) ->
     async def ask() -> list[float]:
         seen: list[float] = []
         looking = asyncio.create_task(look(seen))
-        with pytest.raises(UnreadableJobAnswer, match=r"its citations took more than 0.8 seconds"):
+        with pytest.raises(UnreadableJobAnswer, match=r"its citations took more than 2 seconds"):
             await render_text(slow, "research", None)
         looking.cancel()
         return seen

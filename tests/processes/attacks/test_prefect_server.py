@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
 import stat
-import subprocess
-import sys
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +13,11 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
+from flows.runtime import shared_server
 from flows.runtime.login import PasswordError, login_address, password_file, read_password
 from flows.runtime.server import local_server
 from flows.runtime.shared_server import find_problem, shared_names
 from tasks.serving.gate import Gate, serving_names
-from tests import waiting
 from tests.conftest import PREFECT_HOME
 
 REMOVE = "/deployments/bulk_delete"
@@ -166,15 +163,14 @@ def test_the_password_is_in_no_log(api: str) -> None:
 
 
 @pytest.mark.parametrize("auth", ["", "evergreen", ":long-enough-password", "user:", "user:short"])
-def test_a_shared_server_without_a_password_does_not_start(auth: str, tmp_path: Path) -> None:
+def test_a_shared_server_without_a_password_does_not_start(
+    auth: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     """A server for several machines does not start without a password."""
-    environment = {"PATH": os.environ["PATH"], "PREFECT_SERVER_API_AUTH_STRING": auth}
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.runtime.shared_server", "--port", "0"],
-        env=environment, capture_output=True, text=True, check=False, timeout=waiting.SECONDS,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "PREFECT_SERVER_API_AUTH_STRING" in done.stderr
+    monkeypatch.setenv(shared_server.AUTH, auth)
+    monkeypatch.setattr(shared_server, "serve", lambda *_: pytest.fail("it was started"))
+    assert shared_server.main(["--port", "0"]) == 2
+    assert "PREFECT_SERVER_API_AUTH_STRING" in capfd.readouterr().err
 
 
 def test_a_shared_server_answers_to_its_own_names_alone() -> None:

@@ -1,6 +1,7 @@
 """Claims are told apart by what became of their citations, and the counts are the figures'."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
@@ -9,6 +10,7 @@ import pytest
 from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
 from tasks.judges.llm.judge import LlmJudge
 from tasks.warehouse.pages import Page, PageStatus
+from tasks.warehouse.results import Score
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -71,10 +73,10 @@ class Excerpting(ScriptedJudge):
         ]
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+@contextmanager
+def edition(path: Path) -> Iterator[Warehouse]:
     pages = [page(f"https://{kind.replace('_', '-')}.org", status=kind) for kind in KINDS]
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
+    with open_warehouse(path) as opened:
         write_edition(
             opened,
             {"whole": REPORT, "unlisted": REPORT, "silent": [("red tower", [])]},
@@ -84,14 +86,29 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
         yield opened
 
 
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with edition(tmp_path / "w.duckdb") as opened:
+        yield opened
+
+
+Judged = tuple[Warehouse, Sequence[Score]]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    """The edition after `Excerpting` has judged it, and its scores; only read."""
+    with edition(tmp_path_factory.mktemp("judged") / "w.duckdb") as opened:
+        yield opened, judge_all(opened, Excerpting())
+
+
 def counts(warehouse: Warehouse) -> dict[str, dict[str, Any]]:
     frame = warehouse.frame("SELECT * FROM reference_counts")
     return {row["agent"]: row for row in frame.to_dicts()}
 
 
-def test_every_claim_is_counted_once_and_in_its_place(warehouse: Warehouse) -> None:
-    judge_all(warehouse, Excerpting())
-    found = counts(warehouse)
+def test_every_claim_is_counted_once_and_in_its_place(judged: Judged) -> None:
+    found = counts(judged[0])
     assert {name: found["whole"][name] for name in EXPECTED} == EXPECTED
     assert found["whole"]["ref_acc"] == 3 / 5
     assert found["whole"]["ref_acc_strict"] == 3 / (5 + len(KINDS) + 1)
@@ -107,9 +124,9 @@ def test_every_claim_is_counted_once_and_in_its_place(warehouse: Warehouse) -> N
 
 
 def test_the_counts_are_the_numerators_and_denominators_of_the_figures(
-    warehouse: Warehouse,
+    judged: Judged,
 ) -> None:
-    scores = judge_all(warehouse, Excerpting())
+    warehouse, scores = judged
     found = counts(warehouse)
     compared = 0
     for score in scores:
@@ -121,12 +138,15 @@ def test_the_counts_are_the_numerators_and_denominators_of_the_figures(
     assert compared == 3 * len(SAME)
 
 
-def test_the_share_that_a_judge_was_shown_is_kept_with_each_verdict(warehouse: Warehouse) -> None:
-    judge_all(warehouse, Excerpting())
-    shown = warehouse.frame(
-        "SELECT url, shown_share FROM citation_verdicts WHERE agent = 'whole' "
-        "AND status = 'ok' ORDER BY ALL"
-    ).rows()
+def test_the_share_that_a_judge_was_shown_is_kept_with_each_verdict(judged: Judged) -> None:
+    shown = (
+        judged[0]
+        .frame(
+            "SELECT url, shown_share FROM citation_verdicts WHERE agent = 'whole' "
+            "AND status = 'ok' ORDER BY ALL"
+        )
+        .rows()
+    )
     assert {(url, share) for url, share in shown} == {(GOOD, None), (LONG, 0.25)}
 
 

@@ -34,6 +34,12 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(str(filled(tmp_path_factory.mktemp("original") / "warehouse.duckdb")))
 
 
+@pytest.fixture(scope="module")
+def tar(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of it, never changed either."""
+    return create_backup(original, tmp_path_factory.mktemp("tar") / "b.tar").place
+
+
 @pytest.fixture
 def warehouse(original: Path, tmp_path: Path) -> Path:
     """A copy to change."""

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import signal
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -14,24 +12,23 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.snapshot import export_edition, load_latest_manifests
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
-from tests.guarantees.tasks.backup.test_manifest import backups, original, warehouse
-from tests.tasks.backed_up import N_ROWS, checked, contents, in_a_process, keep_file, restored
+from tests.guarantees.tasks.backup.test_manifest import backups, original, tar, warehouse
+from tests.tasks.backed_up import N_ROWS, checked, contents, keep_file, restored
 
-__all__ = ["backups", "original", "warehouse"]
+__all__ = ["backups", "original", "tar", "warehouse"]
 pytestmark = pytest.mark.file_only
 
 
 def test_a_warehouse_that_is_there_stays_unless_it_is_to_be_replaced(
-    original: Path, warehouse: Path, tmp_path: Path
+    original: Path, warehouse: Path, tar: Path
 ) -> None:
-    create_backup(original, tmp_path / "b.tar")
     with open_warehouse(warehouse) as store:
         store.write(Change(Edition, [Edition(edition="later", source="test")]))
     later = contents(warehouse)
     with pytest.raises(BackupError, match=r"holds a warehouse .*--replace"):
-        restored(tmp_path / "b.tar", warehouse)
+        restored(tar, warehouse)
     assert contents(warehouse) == later
-    result = restored(tmp_path / "b.tar", warehouse, replace=True)
+    result = restored(tar, warehouse, replace=True)
     assert contents(warehouse) == contents(original)
     assert result.kept_aside
     aside = shutil.copy(result.kept_aside, warehouse.with_name("warehouse2.duckdb"))
@@ -39,25 +36,23 @@ def test_a_warehouse_that_is_there_stays_unless_it_is_to_be_replaced(
         assert store.value("SELECT count(*) FROM editions WHERE edition = 'later'") == 1
 
 
-def test_an_empty_warehouse_may_be_restored_into(original: Path, tmp_path: Path) -> None:
-    create_backup(original, tmp_path / "b.tar")
+def test_an_empty_warehouse_may_be_restored_into(tar: Path, tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "new.duckdb"):
         pass
-    restored(tmp_path / "b.tar", tmp_path / "new.duckdb")
+    restored(tar, tmp_path / "new.duckdb")
     with open_warehouse(tmp_path / "new.duckdb") as store:
         assert store.value("SELECT count(*) FROM facts") == N_ROWS
 
 
 def test_a_damaged_file_is_replaced_with_what_it_had_not_yet_written(
-    original: Path, warehouse: Path, tmp_path: Path
+    original: Path, warehouse: Path, tar: Path
 ) -> None:
-    create_backup(original, tmp_path / "b.tar")
     warehouse.write_bytes(b"no database" * 1000)
     log = warehouse.with_name("warehouse.duckdb.wal")
     log.write_bytes(b"what it had not yet written")
     with pytest.raises(BackupError, match=r"not a readable warehouse .*--replace"):
-        restored(tmp_path / "b.tar", warehouse)
-    result = restored(tmp_path / "b.tar", warehouse, replace=True)
+        restored(tar, warehouse)
+    result = restored(tar, warehouse, replace=True)
     assert contents(warehouse) == contents(original)
     assert result.kept_aside
     assert result.kept_aside.read_bytes().startswith(b"no database")
@@ -65,14 +60,13 @@ def test_a_damaged_file_is_replaced_with_what_it_had_not_yet_written(
 
 
 def test_pages_that_are_lost_or_changed_come_back(
-    original: Path, warehouse: Path, tmp_path: Path
+    original: Path, warehouse: Path, tar: Path
 ) -> None:
-    create_backup(original, tmp_path / "b.tar")
     (page,) = (warehouse.parent / "pages").rglob("*.gz")
     (file,) = (p for p in (warehouse.parent / "files").rglob("*") if p.is_file())
     page.unlink()
     file.write_bytes(b"x" * file.stat().st_size)
-    result = restored(tmp_path / "b.tar", warehouse, replace=True)
+    result = restored(tar, warehouse, replace=True)
     assert result.copied == {"pages": 1, "files": 1}
     assert contents(warehouse) == contents(original)
 
@@ -114,27 +108,3 @@ def test_a_backup_of_an_older_schema_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="schema version 7; this Evergreen knows only"):
         restored(tmp_path / "backups", tmp_path / "new.duckdb")
     assert not (tmp_path / "new.duckdb").exists()
-
-
-def test_a_restore_that_is_killed_leaves_the_warehouse_that_was_there(
-    original: Path, warehouse: Path, tmp_path: Path
-) -> None:
-    create_backup(original, tmp_path / "b.tar")
-    before = contents(warehouse)
-    code = textwrap.dedent("""
-        import os, signal, sys
-        from pathlib import Path
-        from tasks.backup.manifest import open_backup
-        from tasks.backup.restoration import restore_backup
-        def die(what, done, total):
-            if what == "tables" and done == total - 1:
-                os.kill(os.getpid(), signal.SIGKILL)
-        with open_backup(Path(sys.argv[1])) as backup:
-            restore_backup(backup, sys.argv[2], replace=True, on_progress=die)
-    """)
-    killed = in_a_process(code, tmp_path / "b.tar", warehouse)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert contents(warehouse) == before
-    restored(tmp_path / "b.tar", warehouse, replace=True)
-    names = {path.name for path in warehouse.parent.iterdir()}
-    assert not {name for name in names if "restoring" in name}

@@ -1,5 +1,6 @@
 """A frozen edition says what it consists of, and notices what is no longer so."""
 
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,6 +84,15 @@ def test_the_hash_knows_neither_name_nor_hour(warehouse: Warehouse) -> None:
     assert first.manifest != second.manifest
 
 
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with a frozen edition; to be copied."""
+    path = tmp_path_factory.mktemp("frozen") / "w.duckdb"
+    with open_warehouse(path) as warehouse:
+        freeze_edition(warehouse, collected(warehouse, "e"))
+    return path
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -102,10 +112,8 @@ def test_the_hash_knows_neither_name_nor_hour(warehouse: Warehouse) -> None:
         ),
     ],
 )
-def test_what_was_changed_is_named(tmp_path: Path, change: str, said: str) -> None:
-    path = tmp_path / "warehouse.duckdb"
-    with open_warehouse(path) as warehouse:
-        freeze_edition(warehouse, collected(warehouse, "e"))
+def test_what_was_changed_is_named(frozen: Path, tmp_path: Path, change: str, said: str) -> None:
+    path = Path(shutil.copy(frozen, tmp_path / "warehouse.duckdb"))
     with duckdb.connect(str(path)) as connection:
         connection.execute(change)
     with open_warehouse(path) as warehouse:

@@ -1,6 +1,7 @@
 """Reports come in from files of any kind; what cannot come in says why and stops nothing."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -48,10 +49,18 @@ BRIDGES, LIGHTHOUSE, MERCURY = (
 )
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with one agent's reports; never changed."""
+    path = tmp_path_factory.mktemp("imported") / "w.duckdb"
+    with open_warehouse(path) as opened:
         import_edition(opened, SAMPLE, "sample", ["sample_sketch"])
+    return path
+
+
+@pytest.fixture
+def warehouse(imported: Path, tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(shutil.copy(imported, tmp_path / "warehouse.duckdb")) as opened:
         yield opened
 
 

@@ -123,10 +123,31 @@ def test_answers_that_cannot_be_read_are_not_asked_for_without_end(warehouse: Wa
     assert only(warehouse).state == "lost"
 
 
-def test_an_answer_that_never_came_may_have_been_begun(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="sent, without an answer; the next run sends it again"):
-        report(warehouse, ScriptedAgent([LOST, LOST, LOST]), repeatable=True)
-    assert only(warehouse).state == "refused"
+@pytest.mark.parametrize(
+    ("asked", "repeatable", "error", "said", "left"),
+    [
+        ([LOST], False, NoReport, "--remote-id", ("lost", "manual")),
+        ([LOST] * 3, True, NoReport, "sent, without an answer; the next run sends it again",
+         ("refused", "ask")),
+        ([TransientError("HTTP 429", "rate_limit", hint_seconds=7200)], False, QuotaExhausted,
+         "7,200 seconds", ("refused", "ask")),
+        ([RequestRejected("HTTP 400: too long", 400)], False, NoReport,
+         "refused, nothing was bought", ("refused", "ask")),
+        ([Misconfigured("the key is not accepted")], False, Misconfigured, "not accepted",
+         ("refused", "ask")),
+    ],
+    ids=["a lost answer is left to a person, and never asked again",
+         "an answer that never came, of an agent that costs nothing, is asked for again",
+         "a hint of hours stops the agent", "a refused question buys nothing",
+         "a wrong key stops the agent and leaves nothing lost"],
+)  # fmt: skip
+def test_what_a_request_that_failed_leaves_to_whom(
+    warehouse: Warehouse, asked: list[Any], repeatable: bool, error: type[Exception], said: str,
+    left: tuple[str, str],
+) -> None:  # fmt: skip
+    with pytest.raises(error, match=said):
+        report(warehouse, ScriptedAgent(asked), repeatable=repeatable)
+    assert (only(warehouse).state, missing(warehouse)[0].next_step) == left
 
 
 def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
@@ -143,20 +164,6 @@ def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
     assert (len(client.asked), len(said)) == (3, 2)
     assert "again in 0 s" in said[0]
     assert missing(warehouse)[0].next_step == "ask"
-
-
-def test_a_hint_of_hours_stops_the_agent(warehouse: Warehouse) -> None:
-    tomorrow = TransientError("HTTP 429", "rate_limit", hint_seconds=7200)
-    with pytest.raises(QuotaExhausted, match="7,200 seconds"):
-        report(warehouse, ScriptedAgent([tomorrow]))
-    assert missing(warehouse)[0].next_step == "ask"
-
-
-def test_a_lost_answer_is_left_to_a_person_and_never_asked_again(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="--remote-id"):
-        report(warehouse, ScriptedAgent([LOST]))
-    assert only(warehouse).state == "lost"
-    assert missing(warehouse)[0].next_step == "manual"
 
 
 def test_a_run_that_ended_while_sending_leaves_a_lost_job(warehouse: Warehouse) -> None:
@@ -277,18 +284,6 @@ def test_an_answer_that_cannot_be_read_is_kept_and_read_again_without_asking(
     with pytest.raises(NoReport, match="cannot be read"):
         report(warehouse, idle)
     assert (idle.asked, idle.n_looks) == ([], 0)
-
-
-def test_a_refused_question_buys_nothing(warehouse: Warehouse) -> None:
-    with pytest.raises(NoReport, match="refused, nothing was bought"):
-        report(warehouse, ScriptedAgent([RequestRejected("HTTP 400: too long", 400)]))
-    assert missing(warehouse)[0].next_step == "ask"
-
-
-def test_a_wrong_key_stops_the_agent_and_leaves_nothing_lost(warehouse: Warehouse) -> None:
-    with pytest.raises(Misconfigured):
-        report(warehouse, ScriptedAgent([Misconfigured("the key is not accepted")]))
-    assert only(warehouse).state == "refused"
 
 
 def test_a_question_back_gets_the_standard_reply_once(warehouse: Warehouse) -> None:

@@ -27,7 +27,6 @@ from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
 from tests.tasks.annotated import ARTICLE, OTHER
 from tests.tasks.models.test_attachments import arrived
-from tests.tasks.planning.test_estimate import InThread
 
 __all__ = ["warehouse"]
 
@@ -35,7 +34,6 @@ __all__ = ["warehouse"]
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
     model = GeminiServer()
-    monkeypatch.setattr("tasks.planning.estimate.HELPERS", InThread())
     with serving(model) as address:
         monkeypatch.setenv("GEMINI_API_KEY", "test-key")
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)

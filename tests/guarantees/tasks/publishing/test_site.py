@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,7 +13,6 @@ from lxml import html
 
 from tasks.configuration.models import load_protocol
 from tasks.editions.names import UnknownName
-from tasks.processes.answers import decode_answer, encode_value
 from tasks.protocols.registry import get_protocol
 from tasks.publishing import site as publishing
 from tasks.publishing.changes import compare_files
@@ -34,25 +31,6 @@ OUTSIDE = re.compile(r"^(?:[a-z]+:)?//|^[a-z]+:", re.IGNORECASE)
 PARTS = re.compile(r'window\.evergreenParts\("(?P<key>[^"]+)", (?P<content>.*)\);\n', re.DOTALL)
 
 
-class InThisProcess:
-    """Helpers that are none: starting some takes longer than all that a small edition needs."""
-
-    def submit(self, function: Callable[..., Any], *arguments: Any, **_: Any) -> Future[Any]:
-        done: Future[Any] = Future()
-        answer = encode_value(function, function(*arguments))
-        done.set_result(decode_answer(function, answer, ()))
-        return done
-
-    def close(self) -> None: ...
-
-
-@pytest.fixture(scope="module", autouse=True)
-def without_helpers() -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(publishing, "HelperProcesses", InThisProcess)
-        yield
-
-
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(tmp_path_factory.mktemp("made") / "w.duckdb", TINY)
@@ -63,15 +41,12 @@ def publish(warehouse: Path, target: Path, **options: Any) -> SiteSummary:
         return build_site(source, EDITION, target, **{"judges": ["offline"], **options})
 
 
-def test_boards_and_method_page_name_the_extractors(warehouse: Path, tmp_path: Path) -> None:
-    publish(warehouse, tmp_path / "site")
+def test_boards_and_method_page_name_the_extractors(warehouse: Path, pages: dict[str, Any]) -> None:
     with open_for_reading(warehouse) as source:
         said = describe_extractors(source, EDITION)
     assert said
     for page in ("index.html", "method.html"):
-        [found] = (tmp_path / "site").rglob(page)
-        shown = html.fromstring(found.read_text("utf-8")).text_content()
-        assert said in " ".join(shown.split())
+        assert said in " ".join(pages[page].text_content().split())
 
 
 def test_the_method_page_names_each_metric_and_setting(

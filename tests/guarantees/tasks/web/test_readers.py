@@ -1,15 +1,14 @@
-"""Pages are read in helpers: each within its bounds, none of them outliving its parent."""
+"""Pages are read in helpers, each within its bounds.
+
+That helpers have no keys, and end with whoever has them, is shown of all of them in
+tests/tasks/processes and tests/guarantees/attacks/test_helpers.py.
+"""
 
 import asyncio
 import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import psutil
 import pytest
@@ -27,6 +26,11 @@ ResultT = TypeVar("ResultT")
 GOOD = page(layouts()[0].content, content_type="text/html")
 ENDLESS = page(b"<html>" + b"<div>" * 300_000, content_type="text/html")
 """Each element looks for an open one among all before it: minutes."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def helpers() -> None:
+    """Those here are processes."""
 
 
 def with_readers(use: Callable[[PageReaders], Awaitable[ResultT]], **bounds: float) -> ResultT:
@@ -57,29 +61,15 @@ def test_bytes_that_are_missing_are_the_warehouses_fault_not_the_pages(tmp_path:
         with_readers(lambda readers: readers.read_stored(tmp_path, "0" * 64, GOOD))
 
 
-def look_around() -> Any:
-    return dict(os.environ)
-
-
-def test_a_helper_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JINA_API_KEY", "secret")
-    seen: Any = with_readers(lambda readers: readers._read_in_helper(look_around))
-    assert "PATH" in seen
-    assert "JINA_API_KEY" not in seen
-
-
 def test_helpers_are_gone_when_the_readers_are_closed() -> None:
-    before = {helper.pid for helper in _helpers_of(os.getpid())}
+    before = {helper.pid for helper in helpers_of(os.getpid())}
     with_readers(lambda readers: readers.read(GOOD), workers=2)
-    assert {helper.pid for helper in _helpers_of(os.getpid())} <= before
+    assert {helper.pid for helper in helpers_of(os.getpid())} <= before
 
 
-def _helpers_of(parent: int) -> list[psutil.Process]:
+def helpers_of(parent: int) -> list[psutil.Process]:
     children = psutil.Process(parent).children(recursive=True)
     return [child for child in children if "tasks.processes.serving" in " ".join(child.cmdline())]
-
-
-ROOT = Path(__file__).resolve().parents[4]
 
 
 def test_a_helper_that_is_killed_costs_no_other_page() -> None:
@@ -87,7 +77,7 @@ def test_a_helper_that_is_killed_costs_no_other_page() -> None:
         await readers.read(GOOD)
         reading = asyncio.ensure_future(readers.read(ENDLESS))
         await asyncio.sleep(0.5)
-        for helper in _helpers_of(os.getpid()):
+        for helper in helpers_of(os.getpid()):
             helper.kill()
         return [await reading, *await asyncio.gather(*(readers.read(GOOD) for _ in range(5)))]
 
@@ -106,42 +96,6 @@ def test_many_pages_wait_their_turn() -> None:
     said = with_readers(all_of_them, workers=2)
     assert [one.status for one in said] == ["ok"] * 60
     assert said[0].media_type == "application/pdf"
-
-
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in the middle of a page"])
-def test_helpers_end_when_their_parent_is_killed_hard(tmp_path: Path, busy: bool) -> None:
-    program = textwrap.dedent(f"""
-        import asyncio, sys
-        from tasks.configuration.web import ReadingBounds
-        from tasks.web.readers import PageReaders
-        from tests.guarantees.tasks.web.test_readers import ENDLESS, GOOD
-
-        async def main():
-            readers = PageReaders(ReadingBounds(workers=2, seconds=4))
-            await asyncio.gather(*(readers.read(GOOD) for _ in range(4)))
-            print("reading", flush=True)
-            await (readers.read(ENDLESS) if {busy} else asyncio.sleep(60))
-
-        if __name__ == "__main__":
-            asyncio.run(main())
-    """)
-    path = tmp_path / "program.py"
-    path.write_text(program)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [sys.executable, str(path)], stdout=subprocess.PIPE, env=environment, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "reading\n"
-        if busy:
-            time.sleep(1)
-        helpers = _helpers_of(process.pid)
-        assert len(helpers) == 2
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    gone, alive = psutil.wait_procs(helpers, timeout=30)
-    assert not alive
-    assert len(gone) == 2
 
 
 def test_a_page_that_computes_too_long_is_unreadable_and_the_next_one_is_read() -> None:
@@ -164,14 +118,3 @@ def test_a_page_that_fills_the_memory_is_unreadable_and_the_next_one_is_read() -
     assert full.status == "unreadable"
     assert "memory" in (full.error or "")
     assert good.status == "ok"
-
-
-def test_who_waits_for_a_page_when_the_readers_are_closed_is_cancelled() -> None:
-    async def closed(readers: PageReaders) -> None:
-        reading = asyncio.ensure_future(readers.read(ENDLESS))
-        await asyncio.sleep(0.5)
-        await readers.close()
-        with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(reading, timeout=60)
-
-    with_readers(closed)

@@ -1,4 +1,4 @@
-"""A backup that is killed, at whatever moment, is whole or none."""
+"""A backup that is killed is whole or none; test_kill_points.py asks the same of every moment."""
 
 import signal
 import textwrap
@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tasks.backup.creation import create_backup
-from tasks.backup.manifest import BackupError, open_backup
 from tasks.warehouse.tables import TABLES
-from tests.guarantees.tasks.backup.test_manifest import original
-from tests.tasks.backed_up import checked, in_a_process
+from tests.guarantees.tasks.backup.test_kill_points import check_that_none_is_left
+from tests.guarantees.tasks.backup.test_manifest import original, warehouse
+from tests.tasks.backed_up import checked, contents, in_a_process, restored
 
-__all__ = ["original"]
+__all__ = ["original", "warehouse"]
 pytestmark = pytest.mark.file_only
 
 KILLED = textwrap.dedent("""
@@ -33,37 +33,47 @@ KILLED = textwrap.dedent("""
 
 
 N_TABLES = len(TABLES) + 1
-MOMENTS = {
-    "in the first table": 0,
-    "amid the tables": N_TABLES // 2,
-    "at the pages": N_TABLES,
-    "at the files": N_TABLES + 1,
-    "before it has its name": N_TABLES + 2,
-}
+AMID_THE_TABLES, BEFORE_ITS_NAME, AFTER_IT = N_TABLES // 2, N_TABLES + 2, N_TABLES + 3
 
 
-def kill_and_go_on(original: Path, place: Path, moment: str) -> None:
-    """A backup is killed, which leaves none, and made again, which leaves nothing of the first."""
-    killed = in_a_process(KILLED, original, place, MOMENTS[moment])
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert list(place.parent.rglob(".*making")), "it was killed before it began"
-    with pytest.raises(BackupError, match="is no backup"), open_backup(place):
-        pass
-    create_backup(original, place)
-    checked(place)
-    assert not list(place.parent.rglob(".*making")), "the next one leaves it"
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("name", ["backups", "backup.tar"])
+@pytest.mark.parametrize(
+    ("name", "moment"), [("backups", AMID_THE_TABLES), ("backup.tar", BEFORE_ITS_NAME)]
+)
 def test_a_backup_that_is_killed_is_never_taken_for_one(
-    original: Path, tmp_path: Path, name: str, moment: str
+    original: Path, tmp_path: Path, name: str, moment: int
 ) -> None:
-    kill_and_go_on(original, tmp_path / name, moment)
+    place = tmp_path / name
+    killed = in_a_process(KILLED, original, place, moment)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    check_that_none_is_left(original, place)
 
 
 def test_a_backup_that_is_killed_at_its_end_is_whole(original: Path, tmp_path: Path) -> None:
     place = tmp_path / "backups"
-    killed = in_a_process(KILLED, original, place, MOMENTS["before it has its name"] + 1)
+    killed = in_a_process(KILLED, original, place, AFTER_IT)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     checked(place)
+
+
+def test_a_restore_that_is_killed_leaves_the_warehouse_that_was_there(
+    original: Path, warehouse: Path, tmp_path: Path
+) -> None:
+    create_backup(original, tmp_path / "b.tar")
+    before = contents(warehouse)
+    code = textwrap.dedent("""
+        import os, signal, sys
+        from pathlib import Path
+        from tasks.backup.manifest import open_backup
+        from tasks.backup.restoration import restore_backup
+        def die(what, done, total):
+            if what == "tables" and done == total - 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+        with open_backup(Path(sys.argv[1])) as backup:
+            restore_backup(backup, sys.argv[2], replace=True, on_progress=die)
+    """)
+    killed = in_a_process(code, tmp_path / "b.tar", warehouse)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert contents(warehouse) == before
+    restored(tmp_path / "b.tar", warehouse, replace=True)
+    names = {path.name for path in warehouse.parent.iterdir()}
+    assert not {name for name in names if "restoring" in name}

@@ -31,17 +31,17 @@ def seconds(unit: str, length: int, how: Any) -> float:
         for at in range(0, length, 100)
     )
     answer = JobAnswer(outcome="report", text=text, annotations=annotations, marker_placement=how)
-    started = time.monotonic()
+    started = time.process_time()
     article(answer, "annotations")
-    return time.monotonic() - started
+    return time.process_time() - started
 
 
 @pytest.mark.parametrize("how", ["after", "instead"])
 def test_a_megabyte_with_ten_thousand_annotations_takes_seconds(how: Any) -> None:
-    assert seconds(PROSE, 1_000_000, how) < 15  # 2 to 3 alone
+    assert seconds(PROSE, 1_000_000, how) < 15  # measured: 2 to 3
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
 @pytest.mark.parametrize("how", ["after", "instead"])
 def test_no_text_takes_long(unit: str, how: Any) -> None:
-    assert seconds(unit, 100_000, how) < 5  # under half a second alone
+    assert seconds(unit, 100_000, how) < 5  # measured: under half a second
