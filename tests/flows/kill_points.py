@@ -140,7 +140,7 @@ def chosen(
     A point before a commit is left out if no file has come since the commit before: the point
     after that one shows the same.
     """
-    last: list[tuple[str, int]] = []
+    last: list[tuple[str, int]] | None = None
     distinct = []
     for point in points:
         files = _list_files(point.warehouse)

@@ -141,10 +141,11 @@ def test_no_report_is_bought_twice_or_lost(
     seen = Counter[str]()
     for point in chosen(points, 3):
         for name, copy, provider in point.resumptions(tmp_path / "again", account):
-            state, made = rows(copy, STATE), provider.n_made
+            state, made, looked = rows(copy, STATE), provider.n_made, provider.n_looks
             with serving_agent(provider, agent, port):
                 ended = ask(copy, agent, assignments=[ARTICLE])
                 if state == [("sending",)]:  # what nobody can see: whether it was sent
+                    assert not looked, f"{name}: its id was not kept before the first look"
                     assert (ended.name, provider.n_made) == ("Partial", made), name
                     assert rows(copy, STATE) == [("lost",)], name
                     if made:  # a person finds it, and it is not lost
