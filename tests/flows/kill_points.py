@@ -129,7 +129,8 @@ def kill_points(
         patch.setattr(type(provider), "__call__", answered)
         yield recorder.points
     recorder.end()
-    assert not recorder.told_too_early
+    early = recorder.told_too_early
+    assert not early, f"{len(early)} told before they were committed, the first {early[0]}"
 
 
 def chosen(
