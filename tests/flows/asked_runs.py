@@ -68,9 +68,9 @@ def agents_of(configs: Path) -> Iterator[None]:
 
 
 @contextmanager
-def serving_agent(server: JobServer, agent: str) -> Iterator[str]:
+def serving_agent(server: JobServer, agent: str, port: int = 0) -> Iterator[str]:
     """Serve; the agents' address and key are set meanwhile. Gives the server's bare address."""
-    with serving(server) as address, pytest.MonkeyPatch.context() as patch:
+    with serving(server, port) as address, pytest.MonkeyPatch.context() as patch:
         patch.setenv(URL, address + KINDS[agent][2])
         patch.setenv(KEY, "test-key")
         yield address

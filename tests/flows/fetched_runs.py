@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,11 +39,9 @@ class PageServer:
     def __init__(self, slow: float = 0.0) -> None:
         self.slow = slow
         self.asked: Counter[str] = Counter()
-        self._lock = threading.Lock()
 
     def __call__(self, request: Request) -> Response:
-        with self._lock:
-            self.asked[request.target] += 1
+        self.asked[request.target] += 1
         response = self._page(request)
         response.delay_seconds = self.slow
         return response
@@ -107,8 +104,8 @@ def allowing(folder: Path, *addresses: str, **manners: Any) -> Iterator[Path]:
 
 
 @contextmanager
-def serving_pages(folder: Path, server: PageServer, **manners: Any) -> Iterator[str]:
-    with serving(server) as address, allowing(folder, address, **manners):
+def serving_pages(folder: Path, server: PageServer, port: int = 0, **manners: Any) -> Iterator[str]:
+    with serving(server, port) as address, allowing(folder, address, **manners):
         yield address
 
 

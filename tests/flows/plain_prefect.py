@@ -13,6 +13,7 @@ import pytest
 from prefect import Flow, Task
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, exception_to_failed_state
+from prefect.utilities.annotations import quote
 from prefect.utilities.callables import get_call_parameters
 
 import flows.run
@@ -51,7 +52,9 @@ def _call_flow(flow: Flow[Any, Any], *args: Any, return_state: bool = False, **n
 
 
 def _call_task(task: Task[Any, Any], *args: Any, return_state: bool = False, **named: Any) -> Any:
-    return _run(task.fn, get_call_parameters(task.fn, args, named), return_state=return_state)
+    given = get_call_parameters(task.fn, args, named)
+    given = {k: v.unquote() if isinstance(v, quote) else v for k, v in given.items()}
+    return _run(task.fn, given, return_state=return_state)
 
 
 async def _run(function: Callable[..., Any], given: dict[str, Any], *, return_state: bool) -> Any:

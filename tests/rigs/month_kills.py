@@ -247,7 +247,7 @@ def moments(calm: dict[str, int]) -> tuple[Moment, ...]:
 
 def _all_looked_at(outside: World) -> bool:
     """Whether every job's name has come back: who is killed before may have bought one that nobody
-    can find (test_ask_kills.py)."""
+    can find (test_kill_points.py)."""
     return all(
         server.n_made == outside.n_articles and all(job.looks for job in [*server.jobs.values()])
         for server in (outside.agents[name] for name in AGENTS)

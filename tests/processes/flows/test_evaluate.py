@@ -1,13 +1,10 @@
-"""The whole pipeline on the sample edition, also killed, with a cell or a helper that fails, and
-with a new agent."""
+"""The whole pipeline on the sample edition, with a cell or a helper that fails, and with a new
+agent."""
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
-import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,6 @@ from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT, SAMPLE
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.rigs.kill_and_resume import contents, differences
-from tests.waiting import until
 
 
 def run(flow: str, **parameters: Any) -> Any:
@@ -122,36 +118,6 @@ def test_a_second_time_the_import_is_shown_as_cached(
     wait_until_stored(api, state.state_details.flow_run_id, 1)
     [entry] = task_runs(api, state)
     assert (entry["name"], entry["state"]["name"]) == ("import · sample", "Cached")
-
-
-def has_begun(log: Path, process: subprocess.Popen[bytes]) -> bool:
-    return b"stage " in log.read_bytes() or process.poll() is not None
-
-
-def test_killed_at_five_moments_it_ends_with_the_same_tables(
-    api: str, brought_in: tuple[Path, Any], tmp_path: Path
-) -> None:
-    path = tmp_path / "killed.duckdb"
-    imported = evergreen("import", "wlc", str(SAMPLE), "--edition", "sample",
-                         "--warehouse", str(path))  # fmt: skip
-    assert imported.returncode == 0, imported.stderr
-    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
-    environment.pop("PREFECT_API_URL", None)
-    for moment in (0.0, 0.5, 1.5, 3.0, 4.5):  # seconds of work, counted from its first stage
-        log = tmp_path / f"log-{moment}"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "flows", "evaluate", "--edition", "sample",
-                 "--warehouse", str(path)],
-                stdout=output, stderr=output, cwd=ROOT, env=environment,
-            )  # fmt: skip
-        until("stage", partial(has_begun, log, process), pause=0.02)
-        time.sleep(moment)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    state = run("evaluate", edition="sample", warehouse=str(path))
-    assert state.name == "Completed"
-    assert differences(brought_in[0], path) == []
 
 
 def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(

@@ -4,11 +4,13 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -268,46 +270,48 @@ def test_a_mount_point_gets_the_new_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "volume").iterdir()) == ["new", MARK]
 
 
-KILLED = """
-import os, shutil, signal, sys
-from pathlib import Path
-from tests.tasks.site.test_folder import write
-rename, move, moved = Path.rename, shutil.move, []
+@contextmanager
+def copied_at_each_step(folder: Path, to: Path) -> Iterator[list[Path]]:
+    """Within the block the folder is copied before anything is renamed, removed or a new folder:
+    what a kill at that moment would leave."""
+    copies: list[Path] = []
+    copying = False
 
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
+    def watched(do: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*given: Any, **named: Any) -> Any:
+            nonlocal copying
+            if not copying:
+                copying = True
+                copies.append(shutil.copytree(folder, to / str(len(copies))))
+                copying = False
+            return do(*given, **named)
 
-def renamed(path, target):
-    die() if str(target) == str(Path(sys.argv[1])) else rename(path, target)
+        return step
 
-def second(*given):
-    die() if moved else moved.append(move(*given))
-
-Path.rename, shutil.move = renamed, second
-write(Path(sys.argv[1]), a="new", b="new", c="new")
-"""
-
-
-def killed_in_the_end(target: Path, stands_in: Path) -> None:
-    """A process that is killed between the two renames, or after the first file it replaced."""
-    root = Path(__file__).resolve().parents[3]
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, target], cwd=stands_in, check=False,
-        env={**os.environ, "PYTHONPATH": str(root)},
-    )  # fmt: skip
-    assert done.returncode == -signal.SIGKILL
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("mkdir", "rename", "replace", "rmdir", "unlink"):
+            patch.setattr(os, name, watched(getattr(os, name)))
+        yield copies
 
 
-def test_a_site_that_a_killed_run_had_moved_away_is_put_back_first(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    write(site, a="old")
-    before = contents(site)
-    killed_in_the_end(site, tmp_path)
-    assert not site.exists()
-    with SiteFolder(site):  # and this one is ended before it is done
-        pass
-    assert contents(site) == before
-    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+def test_a_site_is_the_old_one_or_the_new_one_wherever_its_run_is_killed(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    write(place / "site", a="old", z="old")
+    old = contents(place / "site")
+    with copied_at_each_step(place, tmp_path / "copies") as copies:
+        write(place / "site", a="new", b="new")
+    new = contents(place / "site")
+    moved_away = [copy for copy in copies if not (copy / "site").exists()]
+    for copy in copies:
+        assert copy in moved_away or contents(copy / "site") in (old, new)
+        with SiteFolder(copy / "site"):  # the next one puts it back, and is ended before it is done
+            pass
+        assert contents(copy / "site") in (old, new)
+        assert [path.name for path in copy.iterdir()] == ["site"]
+        write(copy / "site", c="newest")
+        assert contents(copy / "site").keys() == {"c/page.html", MARK}
+        assert [path.name for path in copy.iterdir()] == ["site"]
+    assert len(moved_away) == 1  # between the two renames
 
 
 def test_a_run_follows_one_that_was_killed_while_it_replaced_files(
@@ -315,12 +319,17 @@ def test_a_run_follows_one_that_was_killed_while_it_replaced_files(
 ) -> None:
     site = tmp_path / "site"
     write(site, a="old", z="old")
-    killed_in_the_end(site, site)
-    assert json.loads((site / MARK).read_text())["unfinished"] is True
-    monkeypatch.chdir(site)
-    write(site, a="newer")
-    assert contents(site).keys() == {"a/page.html", MARK}
-    assert sorted(path.name for path in site.iterdir()) == ["a", MARK]
+    monkeypatch.chdir(site)  # so that it cannot be renamed
+    with copied_at_each_step(site, tmp_path / "copies") as copies:
+        write(site, a="new", b="new", c="new")
+    unfinished = 0
+    for copy in copies:
+        unfinished += json.loads((copy / MARK).read_text()).get("unfinished", False)
+        monkeypatch.chdir(copy)
+        write(copy, a="newer")
+        assert contents(copy).keys() == {"a/page.html", MARK}
+        assert sorted(path.name for path in copy.iterdir()) == ["a", MARK]
+    assert unfinished > 3
 
 
 def test_what_a_killed_run_left_is_removed_and_nothing_that_is_called_alike(
