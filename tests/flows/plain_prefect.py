@@ -5,6 +5,7 @@ What a flow does is the same; what Prefect makes of it is for tests/processes an
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any
 from uuid import uuid4
@@ -13,16 +14,22 @@ import pytest
 from prefect import Flow, Task
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, exception_to_failed_state
+from prefect.utilities.annotations import quote
 from prefect.utilities.callables import get_call_parameters
 
 import flows.run
+from flows import stages
 from flows.runtime import artifacts, history, progress
+from tasks.processes.pool import HELPERS
+
+Artifacts = list[dict[str, Any]]
+"""What flows have added for the UI, in order; of a table its rows are under `table`."""
 
 
 @contextmanager
-def plain_prefect() -> Iterator[list[dict[str, Any]]]:
+def plain_prefect() -> Iterator[Artifacts]:
     """Within the block flows and tasks run where they are called; gives their artifacts."""
-    added: list[dict[str, Any]] = []
+    added: Artifacts = []
 
     async def add(**artifact: Any) -> object:
         added.append(artifact)
@@ -40,7 +47,19 @@ def plain_prefect() -> Iterator[list[dict[str, Any]]]:
         patch.setattr(progress, "aupdate_progress_artifact", update)
         patch.setattr(flows.run, "start_server", lambda: nullcontext("no server"))
         patch.setattr(history, "wait_until_stored", lambda *_: None)
+        patch.setattr(stages, "REMOTE_STARTS_PER_SECOND", 10_000.0)  # for a server's sake
         yield added
+
+
+@contextmanager
+def no_helpers() -> Iterator[None]:
+    """Within the block a thread computes what helper processes would, without their limits: to
+    start them takes longer than most of it."""
+    with ThreadPoolExecutor(1) as thread, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            HELPERS, "submit", lambda function, *given, **_: thread.submit(function, *given)
+        )
+        yield
 
 
 def _call_flow(flow: Flow[Any, Any], *args: Any, return_state: bool = False, **named: Any) -> Any:
@@ -51,7 +70,9 @@ def _call_flow(flow: Flow[Any, Any], *args: Any, return_state: bool = False, **n
 
 
 def _call_task(task: Task[Any, Any], *args: Any, return_state: bool = False, **named: Any) -> Any:
-    return _run(task.fn, get_call_parameters(task.fn, args, named), return_state=return_state)
+    given = get_call_parameters(task.fn, args, named)
+    given = {k: v.unquote() if isinstance(v, quote) else v for k, v in given.items()}
+    return _run(task.fn, given, return_state=return_state)
 
 
 async def _run(function: Callable[..., Any], given: dict[str, Any], *, return_state: bool) -> Any:

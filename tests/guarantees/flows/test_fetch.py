@@ -36,11 +36,11 @@ def server() -> PageServer:
 
 
 def test_every_cited_page_is_fetched_once_read_and_judged_by(
-    sample: Path, tmp_path: Path, server: PageServer
+    small: Path, tmp_path: Path, server: PageServer
 ) -> None:
     with serving_pages(tmp_path, server) as address:
         path = citing(
-            sample,
+            small,
             tmp_path,
             (CLAIM, f"{address}/light?utm_source=agent"),
             (SENTENCES["moved"], f"{address}/old"),
@@ -79,11 +79,11 @@ def test_every_cited_page_is_fetched_once_read_and_judged_by(
 
 
 def test_the_commands_show_and_export_what_is_archived(
-    sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
+    small: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
 ) -> None:
     with serving_pages(tmp_path, server) as address:
         path = citing(
-            sample,
+            small,
             tmp_path,
             (CLAIM, f"{address}/light"),
             ("Its light was seen for fourteen miles.", f"{address}/gone"),
@@ -115,13 +115,13 @@ def test_the_commands_show_and_export_what_is_archived(
 
 
 def test_a_host_that_does_not_answer_leaves_the_command_unfinished_with_its_name_and_a_time(
-    sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
+    small: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
 ) -> None:
     with serving(PageServer()) as nobody:
         pass  # nobody answers at this address any more
     with serving(server) as address, allowing(tmp_path, address, nobody):
         path = citing(
-            sample,
+            small,
             tmp_path,
             (CLAIM, f"{address}/light"),
             ("Its light was seen for fourteen miles.", f"{nobody}/nobody"),
@@ -141,7 +141,7 @@ def test_a_host_that_does_not_answer_leaves_the_command_unfinished_with_its_name
 
 
 def test_a_host_that_is_busy_for_a_day_is_named_with_a_time_and_its_pages_end_after_it(
-    sample: Path, tmp_path: Path, evergreen: Evergreen
+    small: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
     asked: Counter[str] = Counter()
 
@@ -151,7 +151,7 @@ def test_a_host_that_is_busy_for_a_day_is_named_with_a_time_and_its_pages_end_af
 
     with serving(busy) as host, allowing(tmp_path, host):
         cited = [(f"It was built in {n}.", f"{host}/{n}") for n in range(1700, 1716)]
-        path = citing(sample, tmp_path, *cited)
+        path = citing(small, tmp_path, *cited)
         where = ("--edition", "sample", "--warehouse", path)
         tomorrow = utc_now() + timedelta(days=1)
         for _ in range(3):
@@ -180,13 +180,13 @@ def test_a_host_that_is_busy_for_a_day_is_named_with_a_time_and_its_pages_end_af
 
 
 def test_pages_that_a_fallback_could_not_be_asked_for_are_open_not_gone(
-    sample: Path, tmp_path: Path, server: PageServer, monkeypatch: pytest.MonkeyPatch
+    small: Path, tmp_path: Path, server: PageServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(PageServer()) as nobody:
         pass  # the archive of the web is away
     monkeypatch.setenv("EVERGREEN_WAYBACK_URL", f"{nobody}/available")
     with serving(server) as address, allowing(tmp_path, address, nobody):
-        path = citing(sample, tmp_path, (CLAIM, f"{address}/light"), ("It is red.", f"{address}/x"))
+        path = citing(small, tmp_path, (CLAIM, f"{address}/light"), ("It is red.", f"{address}/x"))
         for _ in range(2):
             state = fetch(path, fallbacks=["wayback"])
             assert state.name == "Partial"
@@ -199,10 +199,10 @@ def test_pages_that_a_fallback_could_not_be_asked_for_are_open_not_gone(
 
 
 def test_texts_are_read_again_without_asking_anybody(
-    sample: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
+    small: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
 ) -> None:
     with serving_pages(tmp_path, server) as address:
-        path = citing(sample, tmp_path, (CLAIM, f"{address}/light"))
+        path = citing(small, tmp_path, (CLAIM, f"{address}/light"))
         assert fetch(path).name == "Completed"
         asked = dict(server.asked)
         before = rows(path, "SELECT url, text FROM pages WHERE source = 'direct'")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from flows.runtime import server
 from tasks.configuration.models import load_judges
 from tasks.editions.prompts import assign_writing
 from tasks.pending.evaluation import Evaluation, describe_if_done
@@ -21,9 +20,9 @@ AGENT = "sample_blogger"
 
 
 @pytest.fixture
-def warehouse(sample: Path, tmp_path: Path) -> Path:
-    """The sample edition, judged by Wiki Fact, with a prompt for every article."""
-    path = Path(shutil.copy(sample, tmp_path / "w.duckdb"))
+def warehouse(small: Path, tmp_path: Path) -> Path:
+    """A small edition, judged by Wiki Fact, with a prompt for every article."""
+    path = Path(shutil.copy(small, tmp_path / "w.duckdb"))
     with open_warehouse(path) as store:
         assign_writing(store, "sample")
         export_edition(store, "sample")
@@ -32,9 +31,7 @@ def warehouse(sample: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        server, "local_server", lambda home, port: pytest.fail("a server was started")
-    )
+    monkeypatch.setattr("flows.run.start_server", lambda: pytest.fail("a server was started"))
 
 
 def evaluation(store: Warehouse) -> Evaluation:
@@ -53,7 +50,7 @@ def write_report(store: Warehouse, text: str) -> None:
     ("command", "said"),
     [
         (("evaluate", "--protocol", "wiki_fact"), "sample is evaluated."),
-        (("assign",), "sample: 3 assignments to write an article, 0 of them new."),
+        (("assign",), "sample: 1 assignment to write an article, 0 of them new."),
         (("fetch",), "cited pages are archived."),
     ],
     ids=["evaluate", "assign", "fetch"],

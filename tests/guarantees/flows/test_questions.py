@@ -37,9 +37,7 @@ RECURSIVE_F1 = (0.0, 2 / 5, 0.0, 0.0, 2 / 3, (2 / 5 + 0) / 2, 4 / 5, 0.0)
 
 
 @pytest.fixture(scope="module")
-def evaluated(
-    api: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Path, GeminiServer]]:
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, GeminiServer]]:
     folder = tmp_path_factory.mktemp("questions")
     path = folder / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:

@@ -25,17 +25,17 @@ from tests.tasks.planning.test_month import begun
 from tests.tasks.planning.test_unfinished import ran
 
 __all__ = ["refused_server"]
-AGENTS = ("sample_blogger", "sample_scholar", "sample_sketch")
+AGENTS = ("sample_blogger", "sample_scholar")
 REFRESH = ("refresh", "--edition", "sample", *(f"--agent={agent}" for agent in AGENTS))
 SINCE, UNTIL = datetime(2025, 6, 1, tzinfo=UTC), datetime(2025, 12, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def finished(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def finished(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a month of which nothing is left and its site; to be copied. The agents'
     reports come from a folder."""
     folder = tmp_path_factory.mktemp("finished")
-    path = Path(shutil.copy(sample, folder / "w.duckdb"))
+    path = Path(shutil.copy(small, folder / "w.duckdb"))
     evaluate_plainly(path, default_protocols("wlc"))
     with open_warehouse(path) as store:
         freeze(store)
@@ -50,8 +50,8 @@ def freeze(store: Warehouse) -> None:
     """As if the sample had been collected."""
     begun = Collection(
         edition="sample", api_url="https://wiki.example/w/api.php", category="c",
-        created_since=SINCE, created_until=UNTIL, n_articles=3, rules="{}", formula_version="1",
-        n_members=3, frozen_at=UNTIL,
+        created_since=SINCE, created_until=UNTIL, n_articles=1, rules="{}", formula_version="1",
+        n_members=1, frozen_at=UNTIL,
     )  # fmt: skip
     manifest = build_manifest(store, begun)
     frozen = begun.model_copy(
@@ -106,7 +106,7 @@ def test_a_month_that_others_have_finished_is_so_once_refresh_has_seen_it(
         "UPDATE assignments SET prompt = NULL WHERE assignment LIKE 'Eddystone%'",
         "INSERT INTO assignments SELECT * REPLACE ('more' AS assignment, 'research' AS kind, "
         "'' AS article) FROM assignments LIMIT 1",
-        "DELETE FROM cells WHERE agent = 'sample_sketch'",
+        "DELETE FROM cells WHERE agent = 'sample_scholar'",
         "DELETE FROM leaderboard",
     ],
     ids=["freezing", "assigning", "asking", "judging", "ranking"],

@@ -13,11 +13,16 @@ from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import KEY, at_hand, value
-from tests.flows.test_rejudge import configs, warehouse
+from tests.flows.test_rejudge import configs
 from tests.servers.openai import OpenAiServer
 
-__all__ = ["configs", "warehouse"]
-REPORT = ("sample_blogger", "Mercury_(planet)")
+__all__ = ["configs"]
+REPORT = ("sample_blogger", "Eddystone_Lighthouse")
+
+
+@pytest.fixture
+def warehouse(small: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(small, tmp_path / "warehouse.duckdb"))
 
 
 def of_offline(path: Path) -> dict[str, bytes]:
@@ -41,8 +46,9 @@ def rejudge(evergreen: Evergreen, warehouse: Path, *more: str) -> tuple[dict[str
 
 
 def test_one_report_is_judged_again_and_the_others_count_as_open(
-    warehouse: Path, evergreen: Evergreen
+    sample: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
+    warehouse = Path(shutil.copy(sample, tmp_path / "three_articles.duckdb"))
     before = of_offline(warehouse)
     server = OpenAiServer()
     with at_hand(server, "openai"):
@@ -81,7 +87,7 @@ def test_one_command_shows_a_changed_verdict_on_its_way_to_the_published_leaderb
     to = tmp_path / "sites"
     with at_hand(OpenAiServer(), "openai"):
         found, _ = rejudge(
-            evergreen, warehouse, "--report", "sample_blogger/Mercury (planet)",
+            evergreen, warehouse, "--report", "sample_blogger/Eddystone Lighthouse",
             "--to", str(to),
         )  # fmt: skip
     assert found["changed"]
@@ -137,7 +143,7 @@ def test_the_tables_say_what_the_figures_rest_on(warehouse: Path, evergreen: Eve
             "--protocol", "wiki_fact", "--warehouse", warehouse,
         )  # fmt: skip
     assert code == 0, said
-    for words in ("do offline and openai agree?", "kappa", "3 rep., 52 items", "exchanged", " → "):
+    for words in ("do offline and openai agree?", "kappa", "1 rep., 18 items", "exchanged", " → "):
         assert words in shown
     assert "Verdicts that differ" in said
 

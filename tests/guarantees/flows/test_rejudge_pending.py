@@ -34,10 +34,10 @@ def judge_of_a_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 @pytest.fixture(scope="module")
 def judged_twice(
-    sample: Path, judge_of_a_model: None, tmp_path_factory: pytest.TempPathFactory
+    small: Path, judge_of_a_model: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """The sample edition, of which a second judge has judged one agent; to be copied."""
-    path = Path(shutil.copy(sample, tmp_path_factory.mktemp("twice") / "w.duckdb"))
+    """A small edition, of which a second judge has judged one agent; to be copied."""
+    path = Path(shutil.copy(small, tmp_path_factory.mktemp("twice") / "w.duckdb"))
     evaluate_plainly(path, ("wiki_fact",), (AGENT,), "openai")
     return path
 

@@ -36,14 +36,24 @@ PLACES: list[tuple[str, dict[str, Any]]] = [
     ("fact", {"protocols": ["fact"], "agents": ["sample_scholar"]}),
 ]
 """Each protocol with an edition that it judges."""
-EACH = pytest.mark.parametrize(("name", "chosen"), PLACES, ids=[name for name, _ in PLACES])
+
+
+@pytest.fixture(params=["rigorous", "race"])
+def name(request: pytest.FixtureRequest) -> str:
+    """A protocol that grades what a report has, and one that compares it with another."""
+    return str(request.param)
+
+
+@pytest.fixture
+def chosen(name: str) -> dict[str, Any]:
+    return dict(PLACES)[name]
 
 
 @pytest.fixture(scope="module")
-def prepared(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The sample edition and those of research queries, with the judges of `llm_runs`."""
+def prepared(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A small edition and those of research queries, with the judges of `llm_runs`."""
     folder = tmp_path_factory.mktemp("research")
-    path = Path(shutil.copy(sample, folder / "prepared.duckdb"))
+    path = Path(shutil.copy(small, folder / "prepared.duckdb"))
     with open_warehouse(path) as warehouse:
         write_research_editions(warehouse)
     with configured(write_configs(folder)):
@@ -78,7 +88,6 @@ def calm(prepared: Path) -> Callable[[str], Verdicts]:
     return of
 
 
-@EACH
 def test_both_kinds_of_judge_decide_alike(
     name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Verdicts]
 ) -> None:
@@ -87,12 +96,10 @@ def test_both_kinds_of_judge_decide_alike(
     assert verdicts(path) == calm(name)
 
 
-@EACH
 def test_faults_that_pass_leave_every_verdict_as_it_was(
     name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Verdicts]
 ) -> None:
-    plan = FaultPlan((*PASSING, "prompt_block"), share=0.66, salt=name, hint_seconds=0.1,
-                     slow_seconds=4)  # fmt: skip
+    plan = FaultPlan((*PASSING, "prompt_block"), in_turn=True, hint_seconds=0.1, slow_seconds=4)
     server = KINDS["gemini"][1](faults=plan)
     with at_hand(server, "gemini"):
         state = evaluate(path, "gemini", **chosen)
@@ -104,7 +111,6 @@ def test_faults_that_pass_leave_every_verdict_as_it_was(
     assert server.log.n_bought_again == blocked
 
 
-@EACH
 def test_faults_that_last_spoil_no_other_item_and_healing_buys_only_what_was_open(
     name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Verdicts]
 ) -> None:

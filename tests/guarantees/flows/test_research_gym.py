@@ -27,7 +27,7 @@ from tests.servers.faults import FaultPlan
 from tests.servers.oracle_points import MOST
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "drgym"
-N_QUERIES = 50
+N_QUERIES = 10
 GYM = {"edition": "drgym", "protocols": ["research_gym"], "extractor": "offline"}
 WORD = re.compile(r"\w+")
 KPR = (
@@ -72,7 +72,7 @@ class Gym(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def gym(api: str, judges: None, tmp_path_factory: pytest.TempPathFactory) -> Gym:
+def gym(judges: None, tmp_path_factory: pytest.TempPathFactory) -> Gym:
     """An edition of real queries with reports that make a known half of their key points; three of
     the queries have none. Ready for a judge."""
     if not SHARED.is_dir():
@@ -156,7 +156,7 @@ def test_the_recall_of_reports_that_make_half_of_the_key_points_is_that_half(
 
 
 def test_faults_that_pass_leave_the_recall_as_it_is(gym: Gym, tmp_path: Path) -> None:
-    faults = {"faults": FAULTS, "share": 0.5, "salt": "gym", "hint_seconds": 0.05}
+    faults = {"faults": FAULTS, "in_turn": True, "hint_seconds": 0.05}
     path, server, state = judged(gym, tmp_path, "gemini", **faults)
     assert state.name == "Completed", state.message
     assert set(server.log.summary()["faults"]) == set(FAULTS)

@@ -22,7 +22,7 @@ CHOSEN = {"edition": "drb2", "protocols": ["rubric_bench"]}
 
 
 @pytest.fixture(scope="module")
-def judged(api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder whose warehouse holds 20 tasks and two agents' reports, judged."""
     folder = tmp_path_factory.mktemp("drb2")
     with configured(write_configs(folder)):
