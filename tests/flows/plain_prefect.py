@@ -20,7 +20,7 @@ from prefect.utilities.callables import get_call_parameters
 import flows.run
 from flows import stages
 from flows.runtime import artifacts, history, progress
-from tasks.processes.pool import HELPERS
+from tasks.processes.pool import HelperProcesses
 
 Artifacts = list[dict[str, Any]]
 """What flows have added for the UI, in order; of a table its rows are under `table`."""
@@ -55,10 +55,12 @@ def plain_prefect() -> Iterator[Artifacts]:
 def no_helpers() -> Iterator[None]:
     """Within the block a thread computes what helper processes would, without their limits: to
     start them takes longer than most of it."""
+
+    def submit(_: HelperProcesses, function: Callable[..., Any], *given: Any, **__: Any) -> Any:
+        return thread.submit(function, *given)
+
     with ThreadPoolExecutor(1) as thread, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            HELPERS, "submit", lambda function, *given, **_: thread.submit(function, *given)
-        )
+        patch.setattr(HelperProcesses, "submit", submit)
         yield
 
 

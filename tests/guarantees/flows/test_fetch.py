@@ -154,17 +154,16 @@ def test_a_host_that_is_busy_for_a_day_is_named_with_a_time_and_its_pages_end_af
         path = citing(small, tmp_path, *cited)
         where = ("--edition", "sample", "--warehouse", path)
         tomorrow = utc_now() + timedelta(days=1)
-        for _ in range(3):
-            code, _, said = evergreen("fetch", *where)
-            assert code == 1
-            assert "16 pages of 1 host are open, not gone" in " ".join(said.split())
-            assert sum(asked.values()) == len(asked) <= 8
+        code, _, said = evergreen("fetch", *where)
+        assert code == 1
+        assert "16 pages of 1 host are open, not gone" in " ".join(said.split())
         for command in (("fetch", *where), ("status", *where), ("doctor", *where)):
             _, *printed = evergreen(*command)
             told = " ".join(" ".join(printed).split())
             minutes = [tomorrow + timedelta(minutes=n) for n in (0, 1)]
             times = [f"again after {minute:%Y-%m-%d %H:%M} UTC" for minute in minutes]
             assert any(time in told for time in times), (command, told)
+        assert sum(asked.values()) == len(asked) <= 8
         asked.clear()
         with open_warehouse(path) as warehouse:
             warehouse.write(Change(Fetch, [

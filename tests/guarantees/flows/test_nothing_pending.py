@@ -30,7 +30,7 @@ def warehouse(small: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flows.run.start_server", lambda: pytest.fail("a server was started"))
 
 
@@ -45,7 +45,7 @@ def write_report(store: Warehouse, text: str) -> None:
         update={"text": text, "text_sha": content_sha(text)})]))  # fmt: skip
 
 
-@pytest.mark.usefixtures("no_server")
+@pytest.mark.usefixtures("without_a_run")
 @pytest.mark.parametrize(
     ("command", "said"),
     [

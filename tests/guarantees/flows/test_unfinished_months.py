@@ -36,45 +36,45 @@ def hasty(outside: World) -> Iterator[World]:
     change(outside.configs / "agents.yaml", lambda settings: limit(settings, 5))
 
 
-@pytest.mark.parametrize("down", [False, True], ids=["ready", "down"])
-def test_paid_jobs_of_an_earlier_month_are_looked_at_and_the_new_one_begins(
-    plain: Artifacts, hasty: World, tmp_path: Path, evergreen: Evergreen, down: bool
-) -> None:
-    path, server = tmp_path / "warehouse.duckdb", hasty.agents[AGENTS[0]]
+@pytest.fixture
+def path(hasty: World, tmp_path: Path, evergreen: Evergreen) -> Path:
+    """A month that its jobs have left unfinished."""
+    path = tmp_path / "warehouse.duckdb"
     code, _, told = evergreen(*MONTH, *WINDOW, "--warehouse", path)
     assert (code, f"{EDITION} is not complete. Go on: {COMMAND}\n" in told) == (1, True)
     assert rows(path, STATES) == [(EDITION, AGENTS[0], "overdue", ARTICLES)]
-    server.script = JobScript()
-    if down:
-        hasty._standing[AGENTS[0]].server = lambda request: Response(500)
-    said = f"{EDITION} is unfinished, with {ARTICLES} paid jobs under way. Finish it: {COMMAND};"
+    hasty.agents[AGENTS[0]].script = JobScript()
+    return path
 
+
+def test_an_unfinished_month_is_named_and_the_new_one_begins_whatever_became_of_it(
+    plain: Artifacts, hasty: World, path: Path, evergreen: Evergreen
+) -> None:
+    server = hasty.agents[AGENTS[0]]
+    hasty._standing[AGENTS[0]].server = lambda request: Response(500)
+    said = f"{EDITION} is unfinished, with {ARTICLES} paid jobs under way. Finish it: {COMMAND};"
     code, _, told = evergreen("refresh", "--dry-run", "--edition", NEXT, "--warehouse", path)
     assert (code, said in told) == (0, True)
     second = refresh(path, edition=NEXT, agents=[AGENTS[1]], to_publish=False)
     assert second.name == "Completed", second.message
     assert next(iter(steps_of(plain).items())) == (EDITION, "Waiting")
     assert rows(path, STATES) == [
-        (EDITION, AGENTS[0], "overdue" if down else "done", ARTICLES),
+        (EDITION, AGENTS[0], "overdue", ARTICLES),
         (NEXT, AGENTS[1], "done", ARTICLES),
     ]
     assert (server.n_made, hasty.agents[AGENTS[1]].n_made) == (ARTICLES, ARTICLES)
     assert rows(path, "SELECT DISTINCT edition FROM cells") == [(NEXT,)], "judged by its command"
 
-    hasty._standing[AGENTS[0]].server = server
-    code, _, told = evergreen(*MONTH, *WINDOW, "--warehouse", path)
-    assert (code, "Completed" in told) == (0, True), told
-    assert server.n_made == ARTICLES
-    assert "unfinished" not in evergreen("refresh", "--dry-run", "--edition", NEXT,
-                                         "--warehouse", path)[2]  # fmt: skip
 
-
-def test_a_new_month_that_cannot_begin_still_looks(
-    hasty: World, tmp_path: Path, evergreen: Evergreen
+def test_paid_jobs_of_an_earlier_month_are_looked_at_and_bought_once(
+    hasty: World, path: Path, evergreen: Evergreen
 ) -> None:
-    path = tmp_path / "warehouse.duckdb"
-    evergreen(*MONTH, *WINDOW, "--warehouse", path)
-    hasty.agents[AGENTS[0]].script = JobScript()
     state = refresh(path, edition=NEXT, agents=["openai_gpt_5_5"], to_publish=False)
     assert (state.type.value, "has no key" in state.message) == ("FAILED", True)
     assert rows(path, STATES) == [(EDITION, AGENTS[0], "done", ARTICLES)]
+
+    code, _, told = evergreen(*MONTH, *WINDOW, "--warehouse", path)
+    assert (code, "Completed" in told) == (0, True), told
+    assert hasty.agents[AGENTS[0]].n_made == ARTICLES
+    assert "unfinished" not in evergreen("refresh", "--dry-run", "--edition", NEXT,
+                                         "--warehouse", path)[2]  # fmt: skip

@@ -3,17 +3,11 @@
 import pytest
 
 from tests.flows.asked_runs import KINDS
-from tests.guarantees.flows.test_ask import (
-    path,
-    test_a_calm_run_and_a_faulty_one_bring_the_same_reports,
-    test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing,
-)
+from tests.guarantees.flows import test_ask as of_two
 
-__all__ = [
-    "path",
-    "test_a_calm_run_and_a_faulty_one_bring_the_same_reports",
-    "test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing",
-]
+path = of_two.path
+test_calm_and_faulty = of_two.test_a_calm_run_and_a_faulty_one_bring_the_same_reports
+test_once = of_two.test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing
 
 
 @pytest.fixture(params=sorted(KINDS))

@@ -2,15 +2,12 @@
 
 import pytest
 
-from tests.guarantees.flows.test_ask_kinds import (
-    SERVERS,
-    path,
-    test_every_report_is_bought_once_and_a_second_run_asks_nothing,
-)
+from tests.guarantees.flows import test_ask_kinds as of_two
 
-__all__ = ["path", "test_every_report_is_bought_once_and_a_second_run_asks_nothing"]
+path = of_two.path
+test_once = of_two.test_every_report_is_bought_once_and_a_second_run_asks_nothing
 
 
-@pytest.fixture(params=sorted(SERVERS))
+@pytest.fixture(params=sorted(of_two.SERVERS))
 def agent(request: pytest.FixtureRequest) -> str:
     return str(request.param)

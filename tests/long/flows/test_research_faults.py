@@ -2,28 +2,14 @@
 
 import pytest
 
-from tests.guarantees.flows.test_research_faults import (
-    PLACES,
-    calm,
-    chosen,
-    path,
-    prepared,
-    test_both_kinds_of_judge_decide_alike,
-    test_faults_that_last_spoil_no_other_item_and_healing_buys_only_what_was_open,
-    test_faults_that_pass_leave_every_verdict_as_it_was,
-)
+from tests.guarantees.flows import test_research_faults as of_two
 
-__all__ = [
-    "calm",
-    "chosen",
-    "path",
-    "prepared",
-    "test_both_kinds_of_judge_decide_alike",
-    "test_faults_that_last_spoil_no_other_item_and_healing_buys_only_what_was_open",
-    "test_faults_that_pass_leave_every_verdict_as_it_was",
-]
+calm, chosen, path, prepared = of_two.calm, of_two.chosen, of_two.path, of_two.prepared
+test_alike = of_two.test_both_kinds_of_judge_decide_alike
+test_passing = of_two.test_faults_that_pass_leave_every_verdict_as_it_was
+test_lasting = of_two.test_faults_that_last_spoil_no_other_item_and_healing_buys_only_what_was_open
 
 
-@pytest.fixture(params=[name for name, _ in PLACES])
+@pytest.fixture(params=[name for name, _ in of_two.PLACES])
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
