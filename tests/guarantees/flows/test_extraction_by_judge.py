@@ -104,35 +104,25 @@ def test_an_offline_extraction_is_named_before_the_model_judges_it(
     assert rows(path, SOURCES) == [("judge", N_TEXTS), ("published", 1)]
 
 
-def test_another_judge_judges_the_same_claims_again_and_extracts_none(path: Path) -> None:
+def test_another_judge_judges_the_same_claims_again_and_extracts_none_nor_what_is_missing(
+    path: Path,
+) -> None:
     from flows.rejudge import rejudge
 
-    again: Any = rejudge
+    def again(judge: str) -> None:
+        chosen: Any = {"judge": judge, "against": "gemini", "warehouse": str(path)}
+        running: Any = rejudge("sample", **chosen, return_state=True)
+        state = asyncio.run(running)
+        assert state.name == "Completed", state.message
 
     with at_hand(GeminiServer(), "gemini"):
         assert evaluate(path, "gemini", budget_usd=100.0, **FACT).name == "Completed"
-    before = rows(path, "SELECT * FROM extractions ORDER BY ALL")
-    with at_hand(GeminiServer(), "gemini"):
-        chosen: Any = {"judge": "pinned", "against": "gemini", "warehouse": str(path)}
-        state: Any = asyncio.run(again("sample", **chosen, return_state=True))
-    assert state.name == "Completed", state.message
-    assert rows(path, "SELECT * FROM extractions ORDER BY ALL") == before
-    assert value(path, EXTRACTIONS) == N_TEXTS
-
-
-def test_a_judge_that_judges_again_extracts_nothing_that_nobody_has_extracted(path: Path) -> None:
-    from flows.rejudge import rejudge
-
-    again: Any = rejudge
-
-    with at_hand(GeminiServer(), "gemini"):
-        assert evaluate(path, "gemini", budget_usd=100.0, **FACT).name == "Completed"
-    with open_warehouse(path) as store:
-        gone = store.rows(Extraction, "source = 'judge' AND agent <> ''")[0]
-        key = {"edition": "sample", "agent": gone.agent, "assignment": gone.assignment}
-        store.write(Change(Extraction, [], replacing=key))
-    with at_hand(GeminiServer(), "gemini"):
-        chosen: Any = {"judge": "pinned", "against": "gemini", "warehouse": str(path)}
-        state: Any = asyncio.run(again("sample", **chosen, return_state=True))
-    assert state.name == "Completed", state.message
+        before = rows(path, "SELECT * FROM extractions ORDER BY ALL")
+        again("pinned")
+        assert rows(path, "SELECT * FROM extractions ORDER BY ALL") == before
+        with open_warehouse(path) as store:
+            gone = store.rows(Extraction, "source = 'judge' AND agent <> ''")[0]
+            key = {"edition": "sample", "agent": gone.agent, "assignment": gone.assignment}
+            store.write(Change(Extraction, [], replacing=key))
+        again("hasty")
     assert value(path, EXTRACTIONS) == N_TEXTS

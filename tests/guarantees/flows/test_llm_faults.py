@@ -187,7 +187,7 @@ def test_a_run_with_open_items_is_partial_and_its_leaderboard_provisional(
 ) -> None:
     assert (lasting.broken_state.type.value, lasting.broken_state.name) == ("COMPLETED", "Partial")
     for status in ("judge_error", "unparsable"):
-        assert f" of wiki_writing: {status}" in lasting.broken_state.message
+        assert f" of wiki_fact: {status}" in lasting.broken_state.message
     assert lasting.provisional == {True}
 
 

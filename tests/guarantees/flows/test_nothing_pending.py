@@ -19,14 +19,20 @@ JUDGE = load_judges().default
 AGENT = "sample_blogger"
 
 
-@pytest.fixture
-def warehouse(small: Path, tmp_path: Path) -> Path:
-    """A small edition, judged by Wiki Fact, with a prompt for every article."""
-    path = Path(shutil.copy(small, tmp_path / "w.duckdb"))
+@pytest.fixture(scope="module")
+def finished(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small edition, judged by Wiki Fact, with a prompt for every article, and its
+    export; to be copied."""
+    path = Path(shutil.copy(small, tmp_path_factory.mktemp("finished") / "w.duckdb"))
     with open_warehouse(path) as store:
         assign_writing(store, "sample")
         export_edition(store, "sample")
-    return path
+    return path.parent
+
+
+@pytest.fixture
+def warehouse(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "w", symlinks=True)) / "w.duckdb"
 
 
 @pytest.fixture

@@ -35,12 +35,14 @@ def finished(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A folder with a month of which nothing is left and its site; to be copied. The agents'
     reports come from a folder."""
     folder = tmp_path_factory.mktemp("finished")
-    path = Path(shutil.copy(small, folder / "w.duckdb"))
+    (folder / "kept").mkdir()
+    path = Path(shutil.copy(small, folder / "kept" / "w.duckdb"))
     evaluate_plainly(path, default_protocols("wlc"))
     with open_warehouse(path) as store:
         freeze(store)
         assign_writing(store, "sample")
         build_site(store, "sample", folder / "site")
+        export_edition(store, "sample")
     dropped = {"name": "Dropped", "ask": {"kind": "file_drop", "folder": str(folder / "in")}}
     with agents_of(write_agents(folder, **dict.fromkeys(AGENTS, dropped))):
         yield folder
@@ -62,10 +64,7 @@ def freeze(store: Warehouse) -> None:
 
 @pytest.fixture
 def month(finished: Path, tmp_path: Path) -> Path:
-    path = Path(shutil.copy(finished / "w.duckdb", tmp_path / "w.duckdb"))
-    with open_warehouse(path) as store:
-        export_edition(store, "sample")
-    return path
+    return Path(shutil.copytree(finished / "kept", tmp_path / "w", symlinks=True)) / "w.duckdb"
 
 
 def test_a_month_of_which_nothing_is_left_says_so(

@@ -38,7 +38,7 @@ PLACES: list[tuple[str, dict[str, Any]]] = [
 """Each protocol with an edition that it judges."""
 
 
-@pytest.fixture(params=["rigorous", "race"])
+@pytest.fixture(params=["rubric_bench", "race"])
 def name(request: pytest.FixtureRequest) -> str:
     """A protocol that grades what a report has, and one that compares it with another."""
     return str(request.param)
@@ -50,10 +50,10 @@ def chosen(name: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def prepared(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A small edition and those of research queries, with the judges of `llm_runs`."""
+def prepared(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The sample edition and those of research queries, with the judges of `llm_runs`."""
     folder = tmp_path_factory.mktemp("research")
-    path = Path(shutil.copy(small, folder / "prepared.duckdb"))
+    path = Path(shutil.copy(sample, folder / "prepared.duckdb"))
     with open_warehouse(path) as warehouse:
         write_research_editions(warehouse)
     with configured(write_configs(folder)):
