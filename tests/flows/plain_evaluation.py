@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from tasks.models.errors import StopStage
 from tests.flows.plain_prefect import no_helpers, plain_prefect
 
 PERMITTED_USD = 1000.0
@@ -19,7 +20,11 @@ def evaluate_plainly(
     *,
     extract_again: bool = False,
 ) -> None:
-    """Judge, score and rank the sample edition; offline, unless a judge is named."""
+    """Judge, score and rank the sample edition; offline, unless a judge is named.
+
+    Raises:
+        StopStage: something was left.
+    """
     from flows.evaluate import evaluate
 
     with plain_prefect(), no_helpers():
@@ -30,3 +35,5 @@ def evaluate_plainly(
         state = asyncio.run(running)
     if not state.is_completed():
         asyncio.run(state.aresult())
+    if state.name == "Partial":
+        raise StopStage(state.message)

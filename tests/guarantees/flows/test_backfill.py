@@ -10,12 +10,7 @@ from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.rows import Row
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.tables import TABLES
-from tests.flows.asked_runs import (
-    KINDS,
-    askable,
-    backfill,
-    serving_agent,
-)
+from tests.flows.asked_runs import KINDS, askable, backfill, serving_agent
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import evaluate, rows, value
 from tests.servers.gemini import GeminiServer

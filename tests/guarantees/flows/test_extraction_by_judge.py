@@ -14,14 +14,7 @@ from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.flows.fetched_runs import fetch
-from tests.flows.llm_runs import (
-    at_hand,
-    configured,
-    evaluate,
-    rows,
-    value,
-    write_configs,
-)
+from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, write_configs
 from tests.sample_edition import AGENTS, ARTICLES, copy_part
 from tests.servers.gemini import GeminiServer
 
@@ -47,20 +40,14 @@ def path(configs: Path, tmp_path: Path) -> Path:
     return path
 
 
-def test_without_a_budget_the_flow_ends_before_anything_is_bought(path: Path) -> None:
-    server = GeminiServer()
-    with at_hand(server, "gemini"):
-        state = evaluate(path, "gemini", **FACT)
-    assert state.type.value == "FAILED"
-    assert "there is no budget. Nothing was bought." in state.message
-    assert server.log.entries == []
-    assert rows(path, SOURCES) == [("published", 1)]
-
-
-def test_the_flow_that_fetches_pages_buys_no_claims_unasked(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stage", ["evaluate", "fetch"])
+def test_without_a_budget_the_flow_ends_before_anything_is_bought(
+    path: Path, tmp_path: Path, stage: str
+) -> None:
+    """Also the one that fetches pages, for which claims tell what reports cite."""
     server = GeminiServer()
     with configured(write_configs(tmp_path, default="gemini")), at_hand(server, "gemini"):
-        state = fetch(path)
+        state = fetch(path) if stage == "fetch" else evaluate(path, "gemini", **FACT)
     assert state.type.value == "FAILED"
     assert "there is no budget. Nothing was bought." in state.message
     assert server.log.entries == []

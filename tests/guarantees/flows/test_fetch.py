@@ -66,13 +66,8 @@ def test_every_cited_page_is_fetched_once_read_and_judged_by(
         second = fetch(path)
         assert (second.name, server.asked) == ("Completed", asked)
         assert evaluate(path, "offline", protocols=["wiki_fact"]).name == "Completed"
-    verdicts = dict(
-        rows(
-            path,
-            "SELECT item, status || ' ' || coalesce(label, '') FROM verdicts "
-            f"WHERE agent = '{AGENT}' AND step = 'citation'",
-        )
-    )
+    found = "SELECT item, status || ' ' || coalesce(label, '') FROM verdicts "
+    verdicts = dict(rows(path, f"{found}WHERE agent = '{AGENT}' AND step = 'citation'"))
     by_page = {item.rpartition("/")[2]: said for item, said in verdicts.items()}
     assert by_page["old"] == "ok support"
     assert {by_page[name] for name in ("gone", "wall", "inward", "x")} == {"unfetchable "}
@@ -82,12 +77,8 @@ def test_the_commands_show_and_export_what_is_archived(
     small: Path, tmp_path: Path, server: PageServer, evergreen: Evergreen
 ) -> None:
     with serving_pages(tmp_path, server) as address:
-        path = citing(
-            small,
-            tmp_path,
-            (CLAIM, f"{address}/light"),
-            ("Its light was seen for fourteen miles.", f"{address}/gone"),
-        )
+        missing = ("Its light was seen for fourteen miles.", f"{address}/gone")
+        path = citing(small, tmp_path, (CLAIM, f"{address}/light"), missing)
         where = ("--edition", "sample", "--warehouse", path)
         code, said, remarks = evergreen("fetch", *where)
         assert code == 0, remarks
@@ -120,12 +111,8 @@ def test_a_host_that_does_not_answer_leaves_the_command_unfinished_with_its_name
     with serving(PageServer()) as nobody:
         pass  # nobody answers at this address any more
     with serving(server) as address, allowing(tmp_path, address, nobody):
-        path = citing(
-            small,
-            tmp_path,
-            (CLAIM, f"{address}/light"),
-            ("Its light was seen for fourteen miles.", f"{nobody}/nobody"),
-        )
+        lost = ("Its light was seen for fourteen miles.", f"{nobody}/nobody")
+        path = citing(small, tmp_path, (CLAIM, f"{address}/light"), lost)
         where = ("--edition", "sample", "--warehouse", path)
         for _ in range(2):  # and again before the second look is due
             code, _, said = evergreen("fetch", *where)

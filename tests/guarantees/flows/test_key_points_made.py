@@ -8,15 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import (
-    KINDS,
-    at_hand,
-    configured,
-    evaluate,
-    rows,
-    value,
-    write_configs,
-)
+from tests.flows.llm_runs import KINDS, at_hand, configured, evaluate, rows, value, write_configs
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 

@@ -14,14 +14,7 @@ from flows.display.formats import Format
 from tasks.imports.answers import import_answers
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
-from tests.flows.llm_runs import (
-    at_hand,
-    configured,
-    evaluate,
-    rows,
-    value,
-    write_configs,
-)
+from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, write_configs
 from tests.servers.gemini import GeminiServer
 from tests.tasks.benchmarks.questions_builder import (
     erring,

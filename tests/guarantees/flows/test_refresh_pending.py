@@ -107,21 +107,17 @@ def test_a_month_that_others_have_finished_is_so_once_refresh_has_seen_it(
         "'' AS article) FROM assignments LIMIT 1",
         "DELETE FROM cells WHERE agent = 'sample_scholar'",
         "DELETE FROM leaderboard",
+        "",
     ],
-    ids=["freezing", "assigning", "asking", "judging", "ranking"],
+    ids=["freezing", "assigning", "asking", "judging", "ranking", "reading"],
 )
 def test_a_month_goes_on_where_a_step_is_left(
     sql: str, month: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERGREEN_OPERATOR", "test@example.org")
-    change(month, sql)
+    change(month, sql) if sql else fetch_a_page(month)
     code, _, said = evergreen(*REFRESH, "--no-publish", "--warehouse", month)
     assert (code, STARTED in said) == (1, True)
-
-
-def test_a_month_goes_on_where_a_page_is_to_be_read(month: Path, evergreen: Evergreen) -> None:
-    fetch_a_page(month)
-    assert STARTED in evergreen(*REFRESH, "--no-publish", "--warehouse", month)[2]
 
 
 def test_a_month_whose_site_is_not_as_its_figures_are_is_published(

@@ -13,15 +13,7 @@ from tasks.benchmarks.drgym import read_drgym
 from tasks.benchmarks.research import PublishedQuery
 from tests.flows.asked_runs import KINDS as AGENT_KINDS
 from tests.flows.asked_runs import ask, serving_agent
-from tests.flows.llm_runs import (
-    KINDS,
-    at_hand,
-    configured,
-    evaluate,
-    rows,
-    value,
-    write_configs,
-)
+from tests.flows.llm_runs import KINDS, at_hand, configured, evaluate, rows, value, write_configs
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.oracle_points import MOST

@@ -10,14 +10,7 @@ import pytest
 from tasks.benchmarks.rigorous import QUERY, read_rigorous
 from tasks.metrics.ratios import mean
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import (
-    at_hand,
-    configured,
-    evaluate,
-    rows,
-    value,
-    write_configs,
-)
+from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, write_configs
 from tests.servers.gemini import GeminiServer
 from tests.tasks.drafted_articles import FACTS, edition
 from tests.tasks.rigorous_cases import PUBLISHED, graded

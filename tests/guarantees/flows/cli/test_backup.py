@@ -82,16 +82,8 @@ def test_as_json_it_is_the_manifest(evergreen: Evergreen, warehouse: Path, tmp_p
     made = json.loads(said)
     _, said, _ = evergreen("backup", "verify", file, "--format", "json")
     assert json.loads(said) == made
-    restored = (
-        "backup",
-        "restore",
-        file,
-        "--warehouse",
-        tmp_path / "new.duckdb",
-        "--format",
-        "json",
-    )
-    assert json.loads(evergreen(*restored)[1]) == made
+    to = ("--warehouse", tmp_path / "new.duckdb", "--format", "json")
+    assert json.loads(evergreen("backup", "restore", file, *to)[1]) == made
     assert made["stores"]["pages"]["count"] == 1
 
 
