@@ -26,7 +26,7 @@ EXTRACTIONS = "SELECT count(*) FROM calls WHERE protocol = 'extraction'"
 
 @pytest.fixture(scope="module")
 def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    written = write_configs(tmp_path_factory.mktemp("configs"))
+    written = write_configs(tmp_path_factory.mktemp("configs"), timeout_seconds=30)
     with configured(written):
         yield written
 

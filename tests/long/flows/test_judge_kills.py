@@ -5,38 +5,25 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import PREFECT_HOME
-from tests.flows.llm_runs import (
-    ROOT,
-    at_hand,
-    configured,
-    environment,
-    evaluate,
-    rows,
-    value,
-    verdicts,
-    write_configs,
-)
+from tests.flows.llm_runs import ROOT, at_hand, environment, evaluate, rows, value, verdicts
 from tests.guarantees.flows import test_extraction_by_judge as extraction
 from tests.guarantees.flows import test_key_points_made as key_points
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
 from tests.waiting import until
 
+configs = extraction.configs
 AT_ONCE = 16
 """Calls under way at most: as many may be lost by a kill."""
 
 
-@pytest.fixture(scope="module")
-def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    written = write_configs(tmp_path_factory.mktemp("configs"), timeout_seconds=30)
-    with configured(written):
-        yield written
+def has_been_asked(server: GeminiServer, times: int) -> bool:
+    return len(server.log.entries) >= times
 
 
 def killed_once(path: Path, configs: Path, protocol: str, reached: Callable[[], bool]) -> None:
@@ -81,8 +68,9 @@ def test_killed_while_points_are_made_and_while_they_are_checked_it_ends_alike(
         assert evaluate(calm, "gemini", protocols=key_points.GYM).name == "Completed"
     server = GeminiServer(delay_seconds=0.3)
     with at_hand(server, "gemini"):
-        for n in (2, 5, 40):
-            killed_once(path, configs, "research_gym", lambda n=n: len(server.log.entries) >= n)
+        for n_asked in (2, 5, 40):
+            reached = partial(has_been_asked, server, n_asked)
+            killed_once(path, configs, "research_gym", reached)
         assert evaluate(path, "gemini", protocols=key_points.GYM).name == "Completed"
     assert rows(path, key_points.MADE) == rows(calm, key_points.MADE)
     assert verdicts(path) == verdicts(calm)
