@@ -27,9 +27,10 @@ from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
 
 Verdicts = dict[tuple[str, ...], tuple[Any, ...]]
+ONE = {"agents": ["thorough"], "extractor": "offline"}
 PLACES: list[tuple[str, dict[str, Any]]] = [
     *(
-        (name, {"edition": edition, "protocols": [name], "extractor": "offline"})
+        (name, {"edition": edition, "protocols": [name]} | ONE)
         for edition, name in PROTOCOLS.items()
     ),
     *((name, {"protocols": [name]}) for name in ("race", "reader")),
