@@ -5,6 +5,7 @@ What a process of its own is for (limits, crashes, our keys) is not to be seen w
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -17,6 +18,13 @@ from tasks.processes.answers import decode_answer, encode_error, encode_value
 @pytest.fixture(scope="module", autouse=True)
 def helpers() -> Iterator[None]:
     """What helpers are asked is computed here, unless a module has a fixture of this name."""
+    with no_helpers():
+        yield
+
+
+@contextmanager
+def no_helpers() -> Iterator[None]:
+    """Within the block this process computes what helpers are asked."""
     with pytest.MonkeyPatch.context() as patch:
         pool.HELPERS.close()
         for module in (pool, bounded):

@@ -4,6 +4,7 @@ what needs one is under tests/long."""
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from filelock import FileLock
 
 from flows.runtime import server
 from tests.conftest import PREFECT_HOME
-from tests.flows import llm_runs, plain_evaluation
 from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.llm_runs import ROOT, prepared_sample
+from tests.sample_edition import PART, SMALL, WHOLE
 
 Said = tuple[int, str, str]
 Evergreen = Callable[..., Said]
@@ -31,23 +32,39 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def sample(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample edition with all that comes before an LLM judge; to be copied.
+    """The sample edition with all that comes before an LLM judge; to be copied."""
+    return kept(request, "sample", PART, tmp_path_factory.mktemp("prepared"))
 
-    Kept from run to run, until something changes of what makes it.
-    """
-    folder = request.config.cache.mkdir("sample")
-    kept = folder / f"{sha_of_makers()}.duckdb"
+
+@pytest.fixture(scope="session")
+def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One article and two agents of it, prepared as well; to be copied."""
+    return kept(request, "small", SMALL, tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture(scope="session")
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All that the demo runs on, judged offline; to be copied."""
+    return kept(request, "whole", WHOLE, tmp_path_factory.mktemp("prepared"))
+
+
+def kept(request: pytest.FixtureRequest, name: str, source: Path, made_in: Path) -> Path:
+    """It is kept from run to run, until something changes of what makes it."""
+    folder = request.config.cache.mkdir(name)
+    path = folder / f"{sha_of_makers()}.duckdb"
     with FileLock(folder / "lock"):
-        if not kept.exists():
+        if not path.exists():
             for old in folder.glob("*.duckdb"):
                 old.unlink()
-            shutil.move(prepared_sample(tmp_path_factory.mktemp("prepared")), kept)
-    return kept
+            shutil.move(prepared_sample(made_in, source), path)
+    return path
 
 
+@cache
 def sha_of_makers() -> str:
     """Of the code, the configuration and the data that the prepared sample is made by."""
-    makers = [ROOT / "requirements.lock", Path(llm_runs.__file__), Path(plain_evaluation.__file__)]
+    tests = ("sample_edition", "flows/llm_runs", "flows/plain_evaluation", "flows/plain_prefect")
+    makers = [ROOT / "requirements.lock", *(ROOT / f"tests/{name}.py" for name in tests)]
     for top in ("flows", "tasks", "configs", "data/sample"):
         makers += sorted(path for path in (ROOT / top).rglob("*") if path.is_file())
     whole = sha256()

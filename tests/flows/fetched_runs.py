@@ -71,7 +71,7 @@ def page(
 
 
 def citing(sample: Path, folder: Path, *addresses: tuple[str, str]) -> Path:
-    """A copy of the sample edition with one more report: (statement, address it cites) each."""
+    """A copy of such an edition with one more report: (statement, address it cites) each."""
     path = folder / "warehouse.duckdb"
     shutil.copy(sample, path)
     listed = "\n".join(f"[{n}] {url}" for n, (_, url) in enumerate(addresses, start=1))

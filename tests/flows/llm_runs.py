@@ -81,11 +81,11 @@ def configured(configs: Path) -> Iterator[None]:
         yield
 
 
-def prepared_sample(folder: Path) -> Path:
+def prepared_sample(folder: Path, source: Path = SAMPLE) -> Path:
     """The sample edition with all that comes before an LLM judge: claims, style figures."""
     path = folder / "prepared_sample.duckdb"
     with open_warehouse(path) as warehouse:
-        import_edition(warehouse, SAMPLE, "sample")
+        import_edition(warehouse, source, "sample")
     evaluate_plainly(path, ("wiki_fact",))
     return path
 

@@ -1,7 +1,6 @@
 """Months in this process: the flow and the command, in a world of their own."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ from tasks.configuration.web import load_web
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.models.prices import load_prices
-from tests import patient
+from tests.flows.plain_prefect import Artifacts
 from tests.rigs.month_places import SINCE, UNTIL, month_pages
 from tests.rigs.month_world import World, world
 from tests.rigs.paper_wiki import paper_wiki
@@ -70,12 +69,10 @@ def collect(path: Path) -> None:
     assert state.name == "Completed", state.message
 
 
-def steps_of(api: str, state: Any) -> dict[str, str]:
-    """How each step ended, by the table that the run has left."""
-    ids = [str(state.state_details.flow_run_id)]
-    asked = {"artifacts": {"flow_run_id": {"any_": ids}, "key": {"any_": ["steps"]}}}
-    [found] = patient.post(f"{api}/artifacts/filter", json=asked).json()
-    return {row["step"]: row["ended"] for row in json.loads(found["data"])}
+def steps_of(artifacts: Artifacts) -> dict[str, str]:
+    """How each step of the last run ended, by the table that it has left."""
+    rows = [each["table"] for each in artifacts if each["key"] == "steps"][-1]
+    return {row["step"]: row["ended"] for row in rows}
 
 
 def refresh(path: Path, **parameters: Any) -> Any:

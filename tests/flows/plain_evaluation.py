@@ -1,27 +1,15 @@
-"""An evaluation through the stages' plain functions: no Prefect server, no history."""
+"""An evaluation by the flow, without Prefect: no server, no history."""
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
-from tasks.claims import extract_statements
-from tasks.configuration.models import load_judges
-from tasks.diagnostics import diagnose_agent
-from tasks.judging.cases import CaseLoader
-from tasks.judging.session import judge_session
-from tasks.leaderboard import write_leaderboard
-from tasks.pending.evaluation import (
-    Evaluation,
-    compute_current_rows,
-    find_pending_cells,
-    find_pending_diagnostics,
-    find_pending_scores,
-    plan_run_cells,
-    select_extractions,
-)
-from tasks.processes.pool import HELPERS
-from tasks.scores import score_agent
-from tasks.verdicts import judge_cell
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.models.errors import StopStage
+from tests.flows.plain_prefect import plain_prefect
+from tests.in_this_process import no_helpers
+
+PERMITTED_USD = 1000.0
+"""For whom a test names to extract; nothing here costs as much."""
 
 
 def evaluate_plainly(
@@ -33,27 +21,20 @@ def evaluate_plainly(
     *,
     extract_again: bool = False,
 ) -> None:
-    """Judge, score and rank the sample edition; offline, unless a judge is named."""
-    with open_warehouse(path) as store:
-        decider = judge or load_judges().default
-        run = Evaluation(store.url, "sample", protocols, agents, decider, extractor, extract_again)
-        try:
-            asyncio.run(_evaluate(store, run))
-        finally:
-            HELPERS.close()
+    """Judge, score and rank the sample edition; offline, unless a judge is named.
 
+    Raises:
+        StopStage: something was left.
+    """
+    from flows.evaluate import evaluate
 
-async def _evaluate(store: Warehouse, run: Evaluation) -> None:
-    async with judge_session(store, run.extracting_judge or run.judge):
-        for item in select_extractions(run):
-            await extract_statements.fn(store, item.agent, [item], run.extracting_judge)
-    for agent in {agent for agent, _ in find_pending_diagnostics(store, run.edition, run.agents)}:
-        await diagnose_agent.fn(store, run.edition, agent)
-    todo = find_pending_cells(plan_run_cells(run))
-    async with judge_session(store, run.judge):
-        with store.context.hold(CaseLoader(store, todo)):
-            for plan in todo:
-                await judge_cell.fn(store, plan)
-    for group in find_pending_scores(store, plan_run_cells(run)):
-        await score_agent.fn(store, *group)
-    await write_leaderboard.fn(store, run.edition, compute_current_rows(run))
+    with plain_prefect(), no_helpers():
+        running: Any = evaluate(
+            "sample", list(protocols), list(agents), judge, str(path), extractor, PERMITTED_USD,
+            extract_again=extract_again, return_state=True,
+        )  # fmt: skip
+        state = asyncio.run(running)
+    if not state.is_completed():
+        asyncio.run(state.aresult())
+    if state.name == "Partial":
+        raise StopStage(state.message)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from flows.runtime import server
 from tasks.errors import ExpectedError
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.snapshot import export_edition
@@ -19,10 +18,10 @@ STARTED = "a Prefect server is to be started"
 def refused_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that asks for a server ends at once, and says `STARTED`."""
 
-    def refuse(home: Path, port: int) -> None:
+    def refuse(port: int = 0) -> None:
         raise ExpectedError(STARTED)
 
-    monkeypatch.setattr(server, "local_server", refuse)
+    monkeypatch.setattr("flows.run.start_server", refuse)
 
 
 def change(path: Path, sql: str) -> None:

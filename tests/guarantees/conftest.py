@@ -4,19 +4,30 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.flows.conftest import agent_configs, evergreen, no_server, sample
+from tests.flows.conftest import agent_configs, evergreen, no_server, sample, small, whole
 from tests.flows.months import small_world
-from tests.flows.plain_prefect import plain_prefect
+from tests.flows.plain_prefect import Artifacts, plain_prefect
+from tests.in_this_process import helpers
 from tests.rigs.month_world import World
 from tests.tasks.wikipedia.conftest import mediawiki
 
-__all__ = ["agent_configs", "evergreen", "mediawiki", "no_server", "sample"]
+__all__ = [
+    "agent_configs",
+    "evergreen",
+    "helpers",
+    "mediawiki",
+    "no_server",
+    "sample",
+    "small",
+    "whole",
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def plain() -> Iterator[None]:
-    with plain_prefect():
-        yield
+def plain() -> Iterator[Artifacts]:
+    """What the module's flows have added for the UI."""
+    with plain_prefect() as artifacts:
+        yield artifacts
 
 
 @pytest.fixture(scope="module")

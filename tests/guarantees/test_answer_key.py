@@ -6,20 +6,17 @@ reading, without the judge; the rules are in data/sample/README.md.
 
 import csv
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tasks.imports.wlc import import_edition
 from tasks.metrics.agreement import cohen_kappa
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tests.flows.plain_evaluation import evaluate_plainly
-from tests.in_this_process import helpers
 from tests.sample_edition import WHOLE
-
-__all__ = ["helpers"]
 
 STATED = ("plainly", "reworded")
 ANSWERS = (*STATED, "partly", "absent", "contradicted")
@@ -54,12 +51,9 @@ AGENTS = sorted({agent for *_, agent in KEY})
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+def evaluated(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     """The whole edition, judged offline."""
-    path = tmp_path_factory.mktemp("whole") / "warehouse.duckdb"
-    with open_warehouse(path) as warehouse:
-        import_edition(warehouse, WHOLE, "sample")
-    evaluate_plainly(path, ("wiki_fact",))
+    path = Path(shutil.copy(whole, tmp_path_factory.mktemp("whole") / "warehouse.duckdb"))
     with open_warehouse(path) as warehouse:
         yield warehouse
 

@@ -6,11 +6,11 @@ import pytest
 
 from flows.runtime.server import local_server
 from tests.conftest import PREFECT_HOME
-from tests.flows.conftest import agent_configs, evergreen, sample
+from tests.flows.conftest import agent_configs, evergreen, sample, small
 from tests.flows.months import small_world
 from tests.rigs.month_world import World
 
-__all__ = ["agent_configs", "evergreen", "sample"]
+__all__ = ["agent_configs", "evergreen", "sample", "small"]
 
 
 @pytest.fixture(scope="session")

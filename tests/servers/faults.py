@@ -119,7 +119,10 @@ class FaultPlan:
     """What `slow` adds to the delay."""
     salt: str = ""
     """Another salt hits other prompts."""
+    in_turn: bool = False
+    """Each new prompt has the next fault, whatever its words: all strike, of however few."""
     _seen: Counter[str] = field(default_factory=Counter, repr=False)
+    _dealt: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         unknown = set(self.faults) - GEMINI_FAULTS - OPENAI_FAULTS
@@ -128,6 +131,10 @@ class FaultPlan:
 
     def fault_of(self, prompt_id: str) -> str | None:
         """What is in store for a prompt, whether or not it has struck."""
+        if self.in_turn:
+            return self._dealt.setdefault(
+                prompt_id, self.faults[len(self._dealt) % len(self.faults)]
+            )
         drawn = sha256(f"{self.salt}\n{prompt_id}".encode()).digest()
         if self.prompts is None:
             struck = int.from_bytes(drawn[:8], "big") < self.share * 2**64

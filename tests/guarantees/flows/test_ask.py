@@ -5,23 +5,23 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.flows.asked_runs import (
-    KINDS,
-    N_ARTICLES,
-    ask,
-    askable,
-    serving_agent,
-)
+from tests.flows.asked_runs import N_ARTICLES, ask, askable, serving_agent
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows, value
 from tests.flows.test_ask import path, server_of
 from tests.servers.jobs import JobScript
 
 __all__ = ["path"]
+TWO = ["openai", "perplexity"]
+"""Of the kinds of agents; what each client does differently is for tests/tasks/agents."""
 STATES = "SELECT state, count(*) FROM jobs GROUP BY ALL ORDER BY ALL"
 
 
-@pytest.mark.parametrize("agent", sorted(KINDS))
+@pytest.fixture(params=TWO)
+def agent(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 def test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing(
     path: Path, agent: str
 ) -> None:
@@ -41,7 +41,6 @@ def test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing(
     assert value(path, "SELECT count(*) FROM jobs WHERE cost_usd > 0") == N_ARTICLES
 
 
-@pytest.mark.parametrize("agent", sorted(KINDS))
 def test_a_calm_run_and_a_faulty_one_bring_the_same_reports(
     path: Path, sample: Path, tmp_path: Path, agent: str
 ) -> None:
@@ -73,16 +72,13 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
     path: Path, evergreen: Evergreen
 ) -> None:
     server = server_of("openai", JobScript(posts=("lost",)))
+    ask_openai = ("ask", "--agent", "openai", "--edition", "sample", "--warehouse", path)
     with serving_agent(server, "openai"):
-        code, _, said = evergreen(
-            "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
-        )
+        code, _, said = evergreen(*ask_openai)
         assert (code, server.n_made) == (1, N_ARTICLES)
         assert f"Still missing: {N_ARTICLES}." in said
         assert rows(path, STATES) == [("lost", N_ARTICLES)]
-        code, _, said = evergreen(
-            "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
-        )
+        code, _, said = evergreen(*ask_openai)
         assert (code, server.n_made) == (1, N_ARTICLES)
         assert "--ask-again" in said
 
@@ -97,9 +93,7 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
                           "--warehouse", path)  # fmt: skip
         assert shown[0] == 0, shown
         assert evergreen("agents", "jobs", again, "--ask-again", "--warehouse", path)[0] == 0
-        code, _, _ = evergreen(
-            "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
-        )
+        code, _, _ = evergreen(*ask_openai)
     assert (code, server.n_made) == (1, N_ARTICLES + 1)
     assert rows(path, STATES) == [("abandoned", 1), ("done", 2), ("lost", 1)]
 

@@ -1,6 +1,5 @@
 """Agents that answer in one request, and somebody's own service, through the flow."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 import yaml
 
 from tests.flows.asked_runs import KEY, N_ARTICLES, PRICE, QUICK, URL, ask, askable
-from tests.flows.llm_runs import rows, value
+from tests.flows.llm_runs import rows
 from tests.servers.agent_anthropic import AnthropicServer
 from tests.servers.agent_base import AgentServer
 from tests.servers.agent_chat import ChatAgentServer
@@ -44,7 +43,12 @@ def path(sample: Path, agent_configs: Path, tmp_path: Path) -> Path:
     return askable(sample, tmp_path)
 
 
-@pytest.mark.parametrize("agent", sorted(SERVERS))
+@pytest.fixture(params=["qwen", "service"])
+def agent(request: pytest.FixtureRequest) -> str:
+    """One that asks back first, and one that is no model's."""
+    return str(request.param)
+
+
 def test_every_report_is_bought_once_and_a_second_run_asks_nothing(
     path: Path, agent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,26 +67,3 @@ def test_every_report_is_bought_once_and_a_second_run_asks_nothing(
     texts = rows(path, f"SELECT text, status FROM reports WHERE agent = '{agent}'")
     assert len(texts) == N_ARTICLES
     assert all("It grew" in text and status == "ok" for text, status in texts)
-
-
-def test_the_key_of_an_agent_can_come_from_a_prefect_secret_block(
-    path: Path, agent_configs: Path, api: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from prefect.blocks.system import Secret
-
-    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
-    listed["agents"]["chat"]["ask"]["key_block"] = "evergreen-agent-key"
-    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
-
-    async def keep() -> None:
-        await Secret(value="a-kept-key").save("evergreen-agent-key", overwrite=True)
-
-    monkeypatch.setenv("PREFECT_API_URL", api)
-    asyncio.run(keep())
-    monkeypatch.delenv(KEY, raising=False)
-    server = ChatAgentServer(TEXT, key="a-kept-key")
-    with serving(server) as address:
-        monkeypatch.setenv(URL, f"{address}/v1")
-        assert ask(path, "chat", first=1).name == "Completed"
-    assert server.bought == 1
-    assert value(path, "SELECT count(*) FROM jobs WHERE parameters LIKE '%a-kept-key%'") == 0

@@ -10,27 +10,22 @@ from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.rows import Row
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.tables import TABLES
-from tests.flows.asked_runs import (
-    KINDS,
-    N_ARTICLES,
-    askable,
-    backfill,
-    serving_agent,
-)
+from tests.flows.asked_runs import KINDS, askable, backfill, serving_agent
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import evaluate, rows, value
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
 
 AGENT = "openai"
+N_ARTICLES = 1  # of the small edition
 EXPORTED_BY_TIME = {"finished_at", "imported_at"}
 COMPARES_ALL = {"rank_from", "rank_to", "scores_sha", "n_pairs", "p_adjusted"}
 
 
 @pytest.fixture(scope="module")
-def evaluated(sample: Path, agent_configs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample edition with prompts, and every protocol judged that can be."""
-    path = askable(sample, tmp_path_factory.mktemp("evaluated"))
+def evaluated(small: Path, agent_configs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small edition with prompts, and every protocol judged that can be."""
+    path = askable(small, tmp_path_factory.mktemp("evaluated"))
     assert evaluate(path, "offline").name == "Completed"
     return path
 
@@ -81,11 +76,11 @@ def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path
     [("nobody", "no judge 'nobody'"), ("gemini-3.8-flash", "has no key")],
 )
 def test_nothing_is_asked_for_that_nobody_could_judge(
-    sample: Path, agent_configs: Path, tmp_path: Path, decider: str, name: str, reason: str,
+    small: Path, agent_configs: Path, tmp_path: Path, decider: str, name: str, reason: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
-    path, server = askable(sample, tmp_path), KINDS[AGENT][1]()
+    path, server = askable(small, tmp_path), KINDS[AGENT][1]()
     with serving_agent(server, AGENT):
         state = backfill(path, AGENT, editions=["sample"], **{decider: name})
     assert reason in state.message
@@ -93,9 +88,9 @@ def test_nothing_is_asked_for_that_nobody_could_judge(
 
 
 def test_a_model_judge_extracts_what_the_agent_wrote_once_a_budget_permits_it(
-    sample: Path, agent_configs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Path, agent_configs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, server, judge = askable(sample, tmp_path), KINDS[AGENT][1](), GeminiServer()
+    path, server, judge = askable(small, tmp_path), KINDS[AGENT][1](), GeminiServer()
     chosen = {"editions": ["sample"], "judge": "gemini-3.8-flash", "protocols": ["wiki_fact"],
               "fetch_pages": True}  # fmt: skip
     # The stage that fetches pages extracts the claims first; here it finds no page to fetch.
@@ -116,12 +111,12 @@ def test_a_model_judge_extracts_what_the_agent_wrote_once_a_budget_permits_it(
 
 
 def test_no_later_stage_is_begun_where_one_has_failed(
-    sample: Path, agent_configs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Path, agent_configs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(warehouse: Warehouse, edition: str) -> None:
         raise UnknownName("the pages cannot be told")
 
-    path = askable(sample, tmp_path)
+    path = askable(small, tmp_path)
     monkeypatch.setattr("flows.fetch.check_edition", broken)
     with serving_agent(KINDS[AGENT][1](), AGENT):
         state = backfill(path, AGENT, editions=["sample"], fetch_pages=True)
@@ -155,9 +150,9 @@ def test_the_command_backfills_and_says_what_it_would_cost_first(
 
 
 def test_the_free_baseline_joins_an_edition_with_another_and_is_scored_like_any_other(
-    sample: Path, agent_configs: Path, tmp_path: Path
+    small: Path, agent_configs: Path, tmp_path: Path
 ) -> None:
-    path = askable(sample, tmp_path)
+    path = askable(small, tmp_path)
     chosen = {"editions": ["sample"], "protocols": ["wiki_fact"]}
     server = KINDS["gemini"][1]()
     with serving_agent(server, "gemini"):

@@ -2,8 +2,7 @@
 what was sent and not yet stored."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from uuid import UUID
 import pytest
 
 from tasks.jobs.resolve import set_remote_id
-from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.store import open_warehouse
 from tests.flows.asked_runs import KINDS as AGENTS
@@ -40,21 +38,6 @@ def judges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     written = write_configs(tmp_path_factory.mktemp("judges"), batch_api=True, timeout_seconds=60)
     with configured(written):
         yield written
-
-
-@pytest.fixture(autouse=True)
-def no_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What helper processes do is done here: starting them would take most of the time."""
-
-    def submit(_: object, function: Callable[..., Any], *given: Any, **bounds: Any) -> Future[Any]:
-        done = Future[Any]()
-        try:
-            done.set_result(function(*given))
-        except Exception as error:
-            done.set_exception(error)
-        return done
-
-    monkeypatch.setattr(HelperProcesses, "submit", submit)
 
 
 @pytest.fixture

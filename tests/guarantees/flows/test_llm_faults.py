@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flows.runtime.history import wait_until_stored
 from tests.flows.llm_runs import (
     KINDS,
     MODEL,
@@ -20,7 +19,6 @@ from tests.flows.llm_runs import (
     verdicts,
     write_configs,
 )
-from tests.processes.flows.test_evaluate import task_runs
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
@@ -39,11 +37,11 @@ OPEN = "status IN ('unparsable', 'judge_error')"
 
 
 @pytest.fixture(scope="module")
-def prepared(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The sample edition, ready for a judge; the judges of `llm_runs` are known meanwhile."""
+def prepared(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A small edition, ready for a judge; the judges of `llm_runs` are known meanwhile."""
     folder = tmp_path_factory.mktemp("llm")
     with configured(write_configs(folder)):
-        yield Path(shutil.copy(sample, folder / "prepared.duckdb"))
+        yield Path(shutil.copy(small, folder / "prepared.duckdb"))
 
 
 class Calm(NamedTuple):
@@ -78,7 +76,7 @@ def test_a_calm_run_decides_everything_and_buys_each_answer_once(
 ) -> None:
     run = calm[kind]
     assert run.state.name == "Completed", run.state.message
-    assert value(run.path, "SELECT count(*) FROM verdicts WHERE label IS NOT NULL") > 70
+    assert value(run.path, "SELECT count(*) FROM verdicts WHERE label IS NOT NULL") > 20
     assert value(run.path, f"SELECT count(*) FROM verdicts WHERE {OPEN}") == 0
     totals = run.server.log.summary()
     assert totals["requests"] == totals["answered"] == value(run.path, "SELECT count(*) FROM calls")
@@ -90,13 +88,13 @@ def test_both_kinds_of_judge_decide_alike(calm: dict[str, Calm], kind: str) -> N
     assert verdicts(calm[kind].path) == verdicts(calm["gemini"].path)
 
 
-@pytest.mark.parametrize(("kind", "salt"), [("gemini", "spring"), ("openai", "june")])
+@pytest.mark.parametrize("kind", sorted(KINDS))
 def test_faults_that_pass_leave_every_verdict_as_it_was(
-    calm: dict[str, Calm], path: Path, kind: str, salt: str
+    calm: dict[str, Calm], path: Path, kind: str
 ) -> None:
-    # Two thirds of all prompts go wrong at first; `slow` is too slow for the client.
+    # Every prompt goes wrong at first; `slow` is too slow for the client.
     faults = (*PASSING, "prompt_block" if kind == "gemini" else "refusal")
-    plan = FaultPlan(faults, share=0.66, salt=salt, hint_seconds=0.1, slow_seconds=4)
+    plan = FaultPlan(faults, in_turn=True, hint_seconds=0.1, slow_seconds=4)
     server = KINDS[kind][1](faults=plan)
     with at_hand(server, kind):
         state = evaluate(path, kind, agents=AGENTS)
@@ -188,8 +186,8 @@ def test_a_run_with_open_items_is_partial_and_its_leaderboard_provisional(
     lasting: Lasting,
 ) -> None:
     assert (lasting.broken_state.type.value, lasting.broken_state.name) == ("COMPLETED", "Partial")
-    assert "items of wiki_fact: judge_error" in lasting.broken_state.message
-    assert "items of wiki_fact: unparsable" in lasting.broken_state.message
+    for status in ("judge_error", "unparsable"):
+        assert f" of wiki_fact: {status}" in lasting.broken_state.message
     assert lasting.provisional == {True}
 
 
@@ -208,17 +206,13 @@ def test_healing_buys_only_what_was_open(lasting: Lasting) -> None:
     assert lasting.bought == dict.fromkeys(lasting.asked_for, 1)
 
 
-def test_a_finished_evaluation_calls_nothing_and_starts_no_task(
-    api: str, calm: dict[str, Calm]
-) -> None:
+def test_a_finished_evaluation_calls_nothing(calm: dict[str, Calm]) -> None:
     run = calm["openai"]
     before = len(run.server.log.entries)
     with at_hand(run.server, "openai"):
         state = evaluate(run.path, "openai", agents=AGENTS)
     assert state.name == "Completed"
     assert len(run.server.log.entries) == before
-    wait_until_stored(api, state.state_details.flow_run_id, 0)
-    assert task_runs(api, state) == []
 
 
 def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
@@ -226,7 +220,7 @@ def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
 ) -> None:
     spent = "SELECT coalesce(sum(cost_usd), 0) FROM calls"
     whole = value(calm["gemini"].path, spent)
-    budget = round(whole * 0.2, 4)
+    budget = round(whole * 0.6, 4)
     server = GeminiServer()
     with at_hand(server, "gemini"):
         first = evaluate(path, "gemini", agents=AGENTS, budget_usd=budget)
@@ -242,16 +236,17 @@ def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
     assert verdicts(path) == verdicts(calm["gemini"].path)
 
 
-def test_a_pinned_judge_takes_no_other_version(path: Path) -> None:
+def test_a_pinned_judge_takes_no_other_version(calm: dict[str, Calm], path: Path) -> None:
     server = GeminiServer(answers_as="other")
     with at_hand(server, "gemini"):
-        state = evaluate(path, "hasty", agents=["sample_sketch"])
+        state = evaluate(path, "hasty", agents=AGENTS)
     assert (state.type.value, state.name) == ("COMPLETED", "Partial")
     assert f"{MODEL} answered as 'other', but the judge hasty is pinned to '{MODEL}'" in (
         state.message
     )
     assert verdicts(path) == {}
-    assert value(path, "SELECT count(*) FROM calls") == len(server.log.entries) < 100
+    assert value(path, "SELECT count(*) FROM calls") == len(server.log.entries)
+    assert len(server.log.entries) < len(calm["gemini"].server.log.entries), "it stops at once"
 
 
 def test_the_first_version_ever_seen_pins_a_judge_whose_configuration_names_none(
@@ -259,7 +254,7 @@ def test_the_first_version_ever_seen_pins_a_judge_whose_configuration_names_none
 ) -> None:
     server = GeminiServer()
     with at_hand(server, "gemini"):
-        before = evaluate(path, "gemini", protocols=["wiki_fact"], agents=["sample_sketch"])
+        before = evaluate(path, "gemini", protocols=["wiki_fact"], agents=AGENTS)
         assert before.name == "Completed", before.message
         known = verdicts(path)
         server.answers_as = "other"

@@ -25,12 +25,12 @@ items:
 
 
 @pytest.fixture(scope="module")
-def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Holds `configs`, `w.duckdb` with the sample edition, and `mine.yaml`."""
+def folder(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Holds `configs`, `w.duckdb` with a small edition, and `mine.yaml`."""
     folder = tmp_path_factory.mktemp("more")
     with configured(write_configs(folder)), pytest.MonkeyPatch.context() as patch:
         patch.setenv(RUBRICS_VARIABLE, "")
-        shutil.copy(sample, folder / "w.duckdb")
+        shutil.copy(small, folder / "w.duckdb")
         (folder / "mine.yaml").write_text(RUBRIC, "utf-8")
         yield folder
 
@@ -82,12 +82,12 @@ def test_on_articles_all_three_are_judged_and_compared(folder: Path, evergreen: 
             "status = 'ok' AND protocol <> 'wiki_fact' GROUP BY ALL",
         )
     }  # fmt: skip
-    assert steps["race", "report"] == steps["race", "reference"] == 9 * 12
+    assert steps["race", "report"] == steps["race", "reference"] == 2 * 12
     assert {key for key in steps if key[0] == "mine"} == {
         ("mine", "items"), ("mine", "points"), ("mine", "counted"),
     }  # fmt: skip
-    assert steps["mine", "counted"] == 9
-    assert steps["fact", "citation"] > 9
+    assert steps["mine", "counted"] == 2
+    assert steps["fact", "citation"] > 2
 
     arguments = ("--edition", "sample", "--judge", "openai", "--warehouse", path)
     code, out, said = evergreen("compare", "protocols", *arguments, "--format", "json")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from flows.runtime import server
 from tasks.configuration.models import load_judges
 from tasks.editions.prompts import assign_writing
 from tasks.pending.evaluation import Evaluation, describe_if_done
@@ -20,21 +19,25 @@ JUDGE = load_judges().default
 AGENT = "sample_blogger"
 
 
-@pytest.fixture
-def warehouse(sample: Path, tmp_path: Path) -> Path:
-    """The sample edition, judged by Wiki Fact, with a prompt for every article."""
-    path = Path(shutil.copy(sample, tmp_path / "w.duckdb"))
+@pytest.fixture(scope="module")
+def finished(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small edition, judged by Wiki Fact, with a prompt for every article, and its
+    export; to be copied."""
+    path = Path(shutil.copy(small, tmp_path_factory.mktemp("finished") / "w.duckdb"))
     with open_warehouse(path) as store:
         assign_writing(store, "sample")
         export_edition(store, "sample")
-    return path
+    return path.parent
 
 
 @pytest.fixture
-def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        server, "local_server", lambda home, port: pytest.fail("a server was started")
-    )
+def warehouse(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "w", symlinks=True)) / "w.duckdb"
+
+
+@pytest.fixture
+def without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flows.run.start_server", lambda: pytest.fail("a server was started"))
 
 
 def evaluation(store: Warehouse) -> Evaluation:
@@ -48,12 +51,12 @@ def write_report(store: Warehouse, text: str) -> None:
         update={"text": text, "text_sha": content_sha(text)})]))  # fmt: skip
 
 
-@pytest.mark.usefixtures("no_server")
+@pytest.mark.usefixtures("without_a_run")
 @pytest.mark.parametrize(
     ("command", "said"),
     [
         (("evaluate", "--protocol", "wiki_fact"), "sample is evaluated."),
-        (("assign",), "sample: 3 assignments to write an article, 0 of them new."),
+        (("assign",), "sample: 1 assignment to write an article, 0 of them new."),
         (("fetch",), "cited pages are archived."),
     ],
     ids=["evaluate", "assign", "fetch"],

@@ -14,14 +14,7 @@ from flows.display.formats import Format
 from tasks.imports.answers import import_answers
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
-from tests.flows.llm_runs import (
-    at_hand,
-    configured,
-    evaluate,
-    rows,
-    value,
-    write_configs,
-)
+from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, write_configs
 from tests.servers.gemini import GeminiServer
 from tests.tasks.benchmarks.questions_builder import (
     erring,
@@ -37,9 +30,7 @@ RECURSIVE_F1 = (0.0, 2 / 5, 0.0, 0.0, 2 / 3, (2 / 5 + 0) / 2, 4 / 5, 0.0)
 
 
 @pytest.fixture(scope="module")
-def evaluated(
-    api: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Path, GeminiServer]]:
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, GeminiServer]]:
     folder = tmp_path_factory.mktemp("questions")
     path = folder / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:

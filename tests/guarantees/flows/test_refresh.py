@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests import patient
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows, value
 from tests.flows.months import ARTICLES, EDITION, refresh, renew, site_of, steps_of
+from tests.flows.plain_prefect import Artifacts
 from tests.guarantees.flows.test_refresh_refusals import BOTH, STEPS, collected, path, renewed
-from tests.long.flows.test_publish_decisions import artifacts
 from tests.rigs.kill_and_resume import contents
 from tests.rigs.month_places import SINCE, UNTIL
 from tests.rigs.month_world import AGENTS, BASELINE, JUDGE, World
@@ -24,34 +23,26 @@ __all__ = ["collected", "path", "renewed"]
 
 @pytest.fixture(scope="module")
 def finished(
-    outside: World, collected: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Any]:
-    """A month that was done in one go, and how it ended; to be copied."""
+    plain: Artifacts,
+    outside: World,
+    collected: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Path, Any, Artifacts]:
+    """A month that was done in one go, how it ended and what it showed; to be copied."""
     path = Path(shutil.copy(collected, tmp_path_factory.mktemp("finished")))
     renew(outside)
-    return path, refresh(path)
-
-
-def subflows(api: str, state: Any) -> list[str]:
-    """The flows that a run has run, in order."""
-    asked = {
-        "flow_runs": {"parent_flow_run_id": {"any_": [str(state.state_details.flow_run_id)]}},
-        "sort": "START_TIME_ASC",
-    }
-    found = patient.post(f"{api}/flow_runs/filter", json=asked).json()
-    return [str(run["name"]).split(" · ")[0] for run in found]
+    before = len(plain)
+    return path, refresh(path), plain[before:]
 
 
 def test_a_month_goes_through_all_its_steps_to_the_site(
-    api: str, outside: World, finished: tuple[Path, Any]
+    outside: World, finished: tuple[Path, Any, Artifacts]
 ) -> None:
-    path, state = finished
+    path, state, shown = finished
     assert (state.type.value, state.name) == ("COMPLETED", "Completed"), state.message
     assert str(site_of(outside)) in state.message
-    assert list(steps_of(api, state)) == list(dict.fromkeys(STEPS))
-    assert set(steps_of(api, state).values()) == {"Completed"}
-    assert subflows(api, state) == [step.split()[0] for step in STEPS]
-    assert {"leaderboard", "cost"} <= set(artifacts(api, state))
+    assert steps_of(shown) == dict.fromkeys(STEPS, "Completed")
+    assert {"leaderboard", "cost"} <= {each["key"] for each in shown}
     reports = rows(path, "SELECT agent, count(*) FROM reports GROUP BY ALL ORDER BY agent")
     assert reports == [(agent, ARTICLES) for agent in sorted([*AGENTS, BASELINE])]
     assert "no LLM used" in (site_of(outside) / "index.html").read_text("utf-8")
@@ -83,9 +74,9 @@ def test_the_months_judge_extracts_facts_and_claims_once_a_budget_permits_it(
 
 
 def test_the_agent_that_searches_archived_pages_is_asked_when_there_are_some(
-    finished: tuple[Path, Any],
+    finished: tuple[Path, Any, Artifacts],
 ) -> None:
-    path, _ = finished
+    path, *_ = finished
     asked = value(path, f"SELECT min(created_at) FROM jobs WHERE agent = '{BASELINE}'")
     fetched = value(path, "SELECT max(fetched_at) FROM fetches")
     assert asked > fetched
@@ -94,7 +85,7 @@ def test_the_agent_that_searches_archived_pages_is_asked_when_there_are_some(
 
 
 def test_a_second_time_it_is_verified_and_nothing_is_bought_fetched_or_written(
-    api: str, outside: World, finished: tuple[Path, Any], tmp_path: Path
+    outside: World, finished: tuple[Path, Any, Artifacts], tmp_path: Path
 ) -> None:
     path = Path(shutil.copy(finished[0], tmp_path))
     before, mark = contents(path), site_of(outside) / "site.json"
@@ -105,17 +96,16 @@ def test_a_second_time_it_is_verified_and_nothing_is_bought_fetched_or_written(
     assert set(outside.counts().values()) == {0}
     assert contents(path) == before
     assert mark.stat().st_mtime_ns == written
-    assert "publish" not in subflows(api, state)
 
 
 def test_reports_that_are_missing_leave_the_month_partial_and_the_others_judged(
-    api: str, outside: World, path: Path
+    plain: Artifacts, outside: World, path: Path
 ) -> None:
     outside.scripts[AGENTS[0]] = JobScript(ends="failed")
     outside.renewed()
     state = refresh(path, agents=list(AGENTS), to_publish=False)
     assert state.name == "Partial"
-    steps = steps_of(api, state)
+    steps = steps_of(plain)
     assert [step for step, ended in steps.items() if ended == "Partial"] == [f"ask {BOTH}"]
     assert list(steps)[-1] == "evaluate"
     assert f"ask {BOTH}: " in state.message
@@ -123,7 +113,7 @@ def test_reports_that_are_missing_leave_the_month_partial_and_the_others_judged(
 
 
 def test_a_step_that_fails_is_named_and_none_follows(
-    api: str, outside: World, path: Path, monkeypatch: pytest.MonkeyPatch
+    plain: Artifacts, outside: World, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any) -> None:
         raise RuntimeError("the pages cannot be told")
@@ -135,7 +125,7 @@ def test_a_step_that_fails_is_named_and_none_follows(
     error = asyncio.run(state.aresult(raise_on_failure=False))
     assert isinstance(error, RuntimeError)
     assert "the pages cannot be told" in str(error)
-    assert list(steps_of(api, state)) == STEPS[:4]
+    assert list(steps_of(plain)) == STEPS[:4]
     assert value(path, f"SELECT count(*) FROM jobs WHERE agent = '{BASELINE}'") == 0
     assert value(path, "SELECT count(*) FROM cells") == 0
 

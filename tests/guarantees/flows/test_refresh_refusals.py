@@ -9,6 +9,7 @@ import pytest
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows
 from tests.flows.months import collect, refresh, renew, steps_of
+from tests.flows.plain_prefect import Artifacts
 from tests.rigs.month_world import AGENTS, BASELINE, World
 from tests.rigs.paper_wiki import PaperWiki
 from tests.servers.jobs import JobScript
@@ -39,26 +40,26 @@ def path(collected: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("answers", "ended"), [(0, "Failed"), (4, "Partial")])
 def test_where_the_edition_is_not_frozen_nothing_follows(
-    api: str, outside: World, tmp_path: Path, answers: int, ended: str
+    plain: Artifacts, outside: World, tmp_path: Path, answers: int, ended: str
 ) -> None:
     assert isinstance(outside.wiki, PaperWiki)
     outside.wiki.answers = answers  # then it asks to wait for hours
     state = refresh(tmp_path / "warehouse.duckdb", to_publish=False)
     assert state.name == ended
-    assert steps_of(api, state) == {"collect": ended}
+    assert steps_of(plain) == {"collect": ended}
     assert "asks to wait 9,999 seconds" in state.message
     jobs = [server.n_made for server in outside.agents.values()]
     assert jobs == [0] * len(AGENTS)
 
 
 def test_without_any_report_nothing_is_fetched_or_judged(
-    api: str, outside: World, path: Path
+    plain: Artifacts, outside: World, path: Path
 ) -> None:
     outside.scripts[AGENTS[0]] = JobScript(ends="failed")
     outside.renewed()
     state = refresh(path, agents=[AGENTS[0], BASELINE])
     assert state.name == "Partial"
-    assert list(steps_of(api, state)) == [*STEPS[:2], f"ask {AGENTS[0]}", f"ask {BASELINE}"]
+    assert list(steps_of(plain)) == [*STEPS[:2], f"ask {AGENTS[0]}", f"ask {BASELINE}"]
     assert "No archived page to search" in state.message
     assert rows(path, "SELECT DISTINCT agent FROM jobs") == [(AGENTS[0],)]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tasks.pending.evaluation import Evaluation
-from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import KEY, at_hand, configured, write_configs
@@ -34,20 +33,17 @@ def judge_of_a_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 @pytest.fixture(scope="module")
 def judged_twice(
-    sample: Path, judge_of_a_model: None, tmp_path_factory: pytest.TempPathFactory
+    small: Path, judge_of_a_model: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """The sample edition, of which a second judge has judged one agent; to be copied."""
-    path = Path(shutil.copy(sample, tmp_path_factory.mktemp("twice") / "w.duckdb"))
+    """A folder with a small edition of which a second judge has judged one agent; to be copied."""
+    path = Path(shutil.copy(small, tmp_path_factory.mktemp("twice") / "w.duckdb"))
     evaluate_plainly(path, ("wiki_fact",), (AGENT,), "openai")
-    return path
+    return path.parent
 
 
 @pytest.fixture
 def rejudged(judged_twice: Path, tmp_path: Path) -> Path:
-    path = Path(shutil.copy(judged_twice, tmp_path / "w.duckdb"))
-    with open_warehouse(path) as store:
-        export_edition(store, "sample")
-    return path
+    return Path(shutil.copytree(judged_twice, tmp_path / "w", symlinks=True)) / "w.duckdb"
 
 
 def test_judges_that_have_judged_all_are_compared_at_once(

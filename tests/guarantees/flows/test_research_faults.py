@@ -27,16 +27,27 @@ from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
 
 Verdicts = dict[tuple[str, ...], tuple[Any, ...]]
+ONE = {"agents": ["thorough"], "extractor": "offline"}
 PLACES: list[tuple[str, dict[str, Any]]] = [
     *(
-        (name, {"edition": edition, "protocols": [name], "extractor": "offline"})
+        (name, {"edition": edition, "protocols": [name]} | ONE)
         for edition, name in PROTOCOLS.items()
     ),
     *((name, {"protocols": [name]}) for name in ("race", "reader")),
     ("fact", {"protocols": ["fact"], "agents": ["sample_scholar"]}),
 ]
 """Each protocol with an edition that it judges."""
-EACH = pytest.mark.parametrize(("name", "chosen"), PLACES, ids=[name for name, _ in PLACES])
+
+
+@pytest.fixture(params=["rubric_bench", "race"])
+def name(request: pytest.FixtureRequest) -> str:
+    """A protocol that grades what a report has, and one that compares it with another."""
+    return str(request.param)
+
+
+@pytest.fixture
+def chosen(name: str) -> dict[str, Any]:
+    return dict(PLACES)[name]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +89,6 @@ def calm(prepared: Path) -> Callable[[str], Verdicts]:
     return of
 
 
-@EACH
 def test_both_kinds_of_judge_decide_alike(
     name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Verdicts]
 ) -> None:
@@ -87,12 +97,10 @@ def test_both_kinds_of_judge_decide_alike(
     assert verdicts(path) == calm(name)
 
 
-@EACH
 def test_faults_that_pass_leave_every_verdict_as_it_was(
     name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Verdicts]
 ) -> None:
-    plan = FaultPlan((*PASSING, "prompt_block"), share=0.66, salt=name, hint_seconds=0.1,
-                     slow_seconds=4)  # fmt: skip
+    plan = FaultPlan((*PASSING, "prompt_block"), in_turn=True, hint_seconds=0.1, slow_seconds=4)
     server = KINDS["gemini"][1](faults=plan)
     with at_hand(server, "gemini"):
         state = evaluate(path, "gemini", **chosen)
@@ -104,7 +112,6 @@ def test_faults_that_pass_leave_every_verdict_as_it_was(
     assert server.log.n_bought_again == blocked
 
 
-@EACH
 def test_faults_that_last_spoil_no_other_item_and_healing_buys_only_what_was_open(
     name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Verdicts]
 ) -> None:

@@ -20,21 +20,22 @@ from tests.flows.llm_runs import (
     write_configs,
 )
 from tests.guarantees.tasks.judging.test_scan_cells import PDF, scan
-from tests.tasks.annotated import ARTICLE, OTHER
+from tests.tasks.annotated import OTHER
 from tests.tasks.models.test_attachments import PAGES
 
+ARTICLE = "Eddystone_Lighthouse"
 OF_SCAN = f"agent = '{OTHER}' AND assignment = '{ARTICLE}'"
 
 
 @pytest.fixture(scope="module")
-def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Holds a warehouse with one scanned report; the judges of the tests see PDFs."""
     folder = tmp_path_factory.mktemp("scans")
     with configured(write_configs(folder, reads=["pdf"])):
         path = folder / "prepared.duckdb"
-        shutil.copy(sample, path)
+        shutil.copy(small, path)
         with open_warehouse(path) as warehouse:
-            scan(warehouse, PDF)
+            scan(warehouse, PDF, assignment=ARTICLE)
         yield folder
 
 
@@ -78,9 +79,11 @@ def test_a_judge_that_sees_judges_it_once_by_its_file(
 
 
 def test_the_offline_judge_leaves_it_out_and_says_over_how_many_its_figures_are(
-    folder: Path, evergreen: Evergreen
+    sample: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
-    path = copied(folder, "offline")
+    path = Path(shutil.copy(sample, tmp_path / "warehouse.duckdb"))
+    with open_warehouse(path) as warehouse:
+        scan(warehouse, PDF, assignment=ARTICLE)
     state = evaluate(path, "offline")
     assert state.name == "Completed", state.message
     n_reports = dict(

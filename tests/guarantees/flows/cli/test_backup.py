@@ -12,7 +12,7 @@ from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import sample_warehouse
-from tests.tasks.backed_up import contents, in_a_process, keep_page
+from tests.tasks.backed_up import contents, keep_page
 
 pytestmark = pytest.mark.file_only
 
@@ -82,16 +82,8 @@ def test_as_json_it_is_the_manifest(evergreen: Evergreen, warehouse: Path, tmp_p
     made = json.loads(said)
     _, said, _ = evergreen("backup", "verify", file, "--format", "json")
     assert json.loads(said) == made
-    restored = (
-        "backup",
-        "restore",
-        file,
-        "--warehouse",
-        tmp_path / "new.duckdb",
-        "--format",
-        "json",
-    )
-    assert json.loads(evergreen(*restored)[1]) == made
+    to = ("--warehouse", tmp_path / "new.duckdb", "--format", "json")
+    assert json.loads(evergreen("backup", "restore", file, *to)[1]) == made
     assert made["stores"]["pages"]["count"] == 1
 
 
@@ -153,29 +145,6 @@ def test_compacting_a_file_says_its_size(evergreen: Evergreen, warehouse: Path) 
     # The command writes its own row of the audit afterwards.
     assert compact_warehouse(warehouse).after["bytes"] == warehouse.stat().st_size
     assert without_audit(warehouse) == before
-
-
-def test_what_a_killed_process_had_not_written_into_the_file_is_written(
-    evergreen: Evergreen, warehouse: Path
-) -> None:
-    code = """
-import os, signal, sys
-from tasks.warehouse.rows import Edition
-from tasks.warehouse.store import open_warehouse
-from tasks.warehouse.writer import Change
-with open_warehouse(sys.argv[1]) as warehouse:
-    warehouse.write(Change(Edition, [Edition(edition="kept", source="test")]))
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-    assert in_a_process(code, warehouse).returncode == -9
-    assert warehouse.with_name(f"{warehouse.name}.wal").stat().st_size > 0
-    _, said, _ = evergreen("compact", "--warehouse", warehouse, "--format", "json")
-    sizes = json.loads(said)
-    beside = "bytes beside it, not yet in it"
-    assert sizes["before"][beside] > 0
-    assert sizes["after"][beside] == 0
-    with open_warehouse(warehouse) as store:
-        assert store.value("SELECT count(*) FROM editions WHERE edition = 'kept'") == 1
 
 
 def test_there_is_nothing_to_compact_where_no_warehouse_is(

@@ -4,25 +4,20 @@ which something is wrong."""
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
 from flows.display.demo import print_demo
-from tasks.imports.wlc import import_edition
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
-from tests.flows.plain_evaluation import evaluate_plainly
-from tests.sample_edition import WHOLE
 
 
 def test_the_demos_end_says_what_its_board_means_and_where_to_look(
-    tmp_path: Path, evergreen: Evergreen, capfd: pytest.CaptureFixture[str]
+    whole: Path, tmp_path: Path, evergreen: Evergreen, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "w.duckdb"
-    with open_warehouse(path) as store:
-        import_edition(store, WHOLE, "sample")
-    evaluate_plainly(path, ("wiki_fact",))
+    path = Path(shutil.copy(whole, tmp_path / "w.duckdb"))
     with open_warehouse(path) as store:
         capfd.readouterr()
         print_demo(store, "sample", "wiki_fact", "offline")
