@@ -1,17 +1,20 @@
 """The command in this process, and the sample edition, judged. A Prefect server takes seconds:
 what needs one is under tests/long."""
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from filelock import FileLock
 
 from flows.runtime import server
+from tasks.processes.pool import HELPERS
 from tests.conftest import PREFECT_HOME
 from tests.flows import llm_runs, plain_evaluation
 from tests.flows.asked_runs import agents_of, write_agents
@@ -27,6 +30,13 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("A Prefect server was started: such a test is a long one (CONTRIBUTING.md).")
 
     monkeypatch.setattr(server, "start_server", start)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_helpers() -> Iterator[None]:
+    """What a helper process computes, a thread does here: each would first import half of all."""
+    with patch.object(HELPERS, "run", lambda call, *given, **_: asyncio.to_thread(call, *given)):
+        yield
 
 
 @pytest.fixture(scope="session")
