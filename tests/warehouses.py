@@ -18,6 +18,7 @@ import duckdb
 from tasks.warehouse import reader, store
 from tasks.warehouse.location import DuckDBFile
 from tasks.warehouse.schema import connect, ensure_schema, has_schema, read_warehouse_id
+from tasks.warehouse.sql import NO_EXTENSIONS
 
 
 @contextmanager
@@ -63,6 +64,7 @@ def copied_from_a_template(folder: Path) -> Iterator[None]:
             left.add(_identify(warehouse.location.path))
 
     with (
+        patch.dict(NO_EXTENSIONS, threads=1),  # for some rows more cost more than they save
         patch.object(store, "connect", connect_or_copy),
         patch.object(reader, "connect", connect_or_copy),
         patch.object(store, "ensure_schema", ensure_unless_unchanged),
