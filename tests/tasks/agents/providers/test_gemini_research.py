@@ -179,7 +179,7 @@ def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
     assert job.body["background"] is True
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(damaged(brought(GEMINI)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
 def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
     assert_sound(GEMINI, raw)
