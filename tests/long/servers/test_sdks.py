@@ -1,5 +1,7 @@
 """Our servers of agents speak what the providers' own clients read, which take seconds to load."""
 
+from typing import Any
+
 import anthropic
 import dashscope
 import openai
@@ -56,9 +58,10 @@ def test_openai_s_reads_our_server_of_chats() -> None:
 
 
 def test_dashscope_s_reads_our_server_of_its_streams() -> None:
+    generate: Any = dashscope.Generation.call
     text, phases = "", set()
     with serving(DashScopeServer(f" {REPORT}")) as address:
-        for response in dashscope.Generation.call(
+        for response in generate(
             api_key=KEY, model="qwen-deep-research", stream=True, base_address=f"{address}/api/v1",
             messages=[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
                       {"role": "user", "content": "c"}],
