@@ -3,15 +3,21 @@
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import certifi
 import pytest
+from hypothesis import settings
 
 from flows.runtime.settings import prefect_environment
 from tests.warehouses import copied_from_a_template
+
+# Prefect imports jsonschema, which takes each check of a format that it finds. This one makes a
+# parser of a grammar for 1.7 s, in the tests' environment alone (CycloneDX brings it).
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 # The workers of one run share a server.
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
@@ -30,6 +36,9 @@ certifi.where = lambda: str(TRUSTED)  # for those that read no variable
 
 # What is imported stays: looking through all of it for garbage is a tenth of a fast test's time.
 gc.set_threshold(50_000, 20, 50)
+
+# Half of its own number: the rest is for `make everything`, which takes other examples each time.
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=50)
 
 MAY_SKIP = ("needs a Docker engine", "root may write everywhere")
 """Why a test may be skipped where everything is installed."""

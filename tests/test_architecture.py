@@ -303,11 +303,3 @@ with suppress(SystemExit):
 def test_a_supervisor_of_a_program_is_light() -> None:
     code = "import sys, tasks.agents.command.supervisor"
     assert loaded(code, (*SLOW, "pydantic", "rich", "yaml")) == "[]"
-
-
-def test_no_command_loads_what_only_its_run_needs() -> None:
-    code = (
-        "import sys; from tests.flows.cli.test_options import commands; "
-        "assert len([*commands()]) > 50"
-    )
-    assert loaded(code, ("prefect", "google.genai", "scipy", "bm25s", "lancedb", "mcp")) == "[]"

@@ -1,6 +1,7 @@
 """What was bought stays bought: ids hang on what is asked, not on what Python calls it."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +18,21 @@ from tasks.warehouse.rows import canonical_values
 from tests import ids
 
 KNOWN = json.loads(Path(__file__).with_name("ids.json").read_text("utf-8"))
-NOW = ids.current()
+current = cache(ids.current)
 
 
 @pytest.mark.parametrize(
     ("group", "name"), [(group, name) for group, known in KNOWN.items() for name in known]
 )
 def test_an_id_is_what_it_was(group: str, name: str) -> None:
-    assert NOW[group].get(name) == KNOWN[group][name], (
+    assert current()[group].get(name) == KNOWN[group][name], (
         f"Every verdict that rests on this would be bought again. If that is meant, bump the "
         f"version concerned and run `{ids.WRITE}`."
     )
 
 
 def test_every_id_is_known() -> None:
-    named = {group: sorted(found) for group, found in NOW.items()}
+    named = {group: sorted(found) for group, found in current().items()}
     assert named == {group: sorted(found) for group, found in KNOWN.items()}, f"run `{ids.WRITE}`"
 
 

@@ -1,6 +1,7 @@
 """The command in this process, and the sample edition, judged. A Prefect server takes seconds:
 what needs one is under tests/long."""
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -8,11 +9,13 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from filelock import FileLock
 
 from flows.runtime import server
+from tasks.processes.pool import HELPERS
 from tests.conftest import PREFECT_HOME
 from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.llm_runs import ROOT, prepared_sample
@@ -28,6 +31,13 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("A Prefect server was started: such a test is a long one (CONTRIBUTING.md).")
 
     monkeypatch.setattr(server, "start_server", start)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_helpers() -> Iterator[None]:
+    """What a helper process computes, a thread does here: each would first import half of all."""
+    with patch.object(HELPERS, "run", lambda call, *given, **_: asyncio.to_thread(call, *given)):
+        yield
 
 
 @pytest.fixture(scope="session")

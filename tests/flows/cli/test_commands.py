@@ -1,10 +1,7 @@
 """The table of commands, and what stands before them."""
 
 import inspect
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +13,6 @@ import typer
 from flows.cli.lazy_commands import CommandEntry, GroupEntry, LazyCommand
 from flows.cli.main import app
 from tests.flows.conftest import Evergreen
-from tests.tasks.annotated import sample_warehouse
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -70,31 +66,3 @@ def test_a_mistyped_command_is_answered_with_near_ones(evergreen: Evergreen) -> 
 
 def test_the_version_is_that_of_the_package(evergreen: Evergreen) -> None:
     assert evergreen("--version") == (0, f"{version('evergreen-bench')}\n", "")
-
-
-def test_commands_that_only_look_load_nothing_that_only_runs_need(tmp_path: Path) -> None:
-    warehouse = sample_warehouse(tmp_path)
-    unneeded = ("prefect", "aiohttp", "google.genai", "scipy", "nupunkt", "bm25s", "jinja2",
-                "httpx", "markdown_it", "psycopg")  # fmt: skip
-    code = f"""
-import sys
-from contextlib import suppress
-from flows.__main__ import main
-for words in (["sql", "SELECT 1"], ["status"], ["judges"], ["schema"], ["schema", "facts"]):
-    sys.argv = ["evergreen", *words]
-    try:
-        main()
-    except SystemExit as ended:
-        assert not ended.code, words
-    found = [name for name in {unneeded!r} if name in sys.modules]
-    assert not found, (words, found)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**os.environ, "EVERGREEN_WAREHOUSE": str(warehouse)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr

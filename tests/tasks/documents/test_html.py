@@ -94,6 +94,6 @@ def test_deep_nesting_is_refused_rather_than_lost() -> None:
         max_size=30,
     )
 )  # fmt: skip
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 def test_no_order_of_tags_breaks_it(tags: list[str]) -> None:
     assert isinstance(markdown("".join(tags)), str)

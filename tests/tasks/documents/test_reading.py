@@ -33,6 +33,13 @@ PDF = pdf(lines("A bridge was built in 1907."))
 PAGE = b"<!doctype html><p>A bridge was built in 1907.</p>"
 
 
+@pytest.fixture(autouse=True)
+def read_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read in this process; that there are bounds is for those tests that are about them."""
+    if "given_up" not in request.function.__name__:
+        monkeypatch.setattr(reading, "run_bounded", lambda call, *given, **_: call(*given))
+
+
 def zipped(**parts: bytes) -> bytes:
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
@@ -93,12 +100,8 @@ def zipped(**parts: bytes) -> bytes:
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_says_why(
-    name: str, content: bytes | Callable[[], bytes], says: str, monkeypatch: pytest.MonkeyPatch
+    name: str, content: bytes | Callable[[], bytes], says: str
 ) -> None:
-    def read_here(function: Callable[..., object], *arguments: object, **_: float) -> object:
-        return function(*arguments)
-
-    monkeypatch.setattr(reading, "run_bounded", read_here)  # the bounds have tests of their own
     with pytest.raises(UnreadableDocument, match=re.escape(says)) as caught:
         read_document(name, content() if callable(content) else content)
     assert len(str(caught.value)) < 500

@@ -134,7 +134,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=120))
 def test_no_text_makes_it_raise_and_positions_stand_in_the_text(markdown: str) -> None:
     found = extract_claims("H", markdown)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
-from statsmodels.stats.multitest import multipletests
 
 from tasks.metrics.cluster_sums import ClusterSums
 from tasks.metrics.randomization_test import (
@@ -123,7 +122,10 @@ def test_holm_by_hand() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 28])
-def test_holm_is_statsmodels(n: int) -> None:
+def test_holm_is_statsmodels(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    monkeypatch.setattr("gc.collect", lambda: 0)  # at each call it looks through all there is
     p_values = (np.random.default_rng(n).integers(0, 12, n) / 60).tolist()  # some are equal
     assert holm_correction(p_values) == pytest.approx(
         list(multipletests(p_values, method="holm")[1])

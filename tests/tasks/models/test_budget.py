@@ -37,7 +37,7 @@ BUYING = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 @given(BUYING, st.floats(0, 10))
 def test_no_order_of_calls_spends_more_than_the_cap(buying: list[Bought], usd: float) -> None:
     async def spend() -> None:

@@ -122,7 +122,7 @@ STEPS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None)
 @given(STEPS, st.integers(1, 12), st.integers(1, 12), st.booleans())
 def test_no_more_than_the_limit_are_let_in_and_nobody_starves(
     steps: list[tuple[str, int, bool]], most: int, start: int, hurried: bool
@@ -196,7 +196,7 @@ async def granted(arrivals: list[tuple[float, float]]) -> list[tuple[int, float,
     return found
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 @given(ARRIVALS)
 def test_no_window_holds_more_than_its_limit_and_nobody_is_overtaken_or_kept_waiting(
     arrivals: list[tuple[float, float]],

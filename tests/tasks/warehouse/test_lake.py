@@ -1,7 +1,5 @@
 """What a lake needs before it is one."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -36,24 +34,6 @@ def test_without_the_extra_a_lake_says_how_to_install_it(monkeypatch: pytest.Mon
     assert str(error.value) == (
         "A lake needs psycopg, which is not installed: pip install 'evergreen-bench[lake]'."
     )
-
-
-@pytest.mark.file_only
-def test_what_works_on_files_needs_nothing_of_the_extra(tmp_path: Path) -> None:
-    file = tmp_path / "warehouse.duckdb"
-    with open_warehouse(file):
-        pass
-    code = """
-import sys
-sys.modules["psycopg"] = None
-from flows.__main__ import main
-main()"""
-    for words in (["sql", "SELECT 1"], ["compact"], ["status"]):
-        subprocess.run(
-            [sys.executable, "-c", code, *words],
-            env={**os.environ, "EVERGREEN_WAREHOUSE": str(file)},
-            check=True,
-        )
 
 
 def test_an_object_store_is_reached_by_the_variables_its_clients_have() -> None:

@@ -72,7 +72,7 @@ BEGINNINGS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(
     beginning=BEGINNINGS,
     rest=st.binary(max_size=300)
@@ -95,7 +95,7 @@ def test_any_bytes_with_any_header_make_a_page(
     assert ReadPage.model_validate_json(said.model_dump_json()) == said
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(
     st.recursive(
         st.text(max_size=20),

@@ -352,7 +352,7 @@ OWN = re.compile(r"\[(?:\^s)?\d+\]|<sup>\d+</sup>")
 
 
 @given(TEXTS, ANNOTATIONS)
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @example("a", [Annotation(start=0, end=1, url=A)])
 @example("```\na", [Annotation(start=None, end=None, url=A)])
 def test_without_markers_and_list_the_text_is_what_the_agent_wrote(
@@ -373,7 +373,7 @@ def test_without_markers_and_list_the_text_is_what_the_agent_wrote(
     st.sampled_from(["after", "instead"]),
     st.sampled_from([None, "annotations", "numbered", "as_written"]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 def test_no_answer_makes_it_raise(
     text: str, annotations: list[Annotation], sources: list[ReportSource], how: Any, way: Any
 ) -> None:

@@ -10,8 +10,7 @@ from tasks.agents.citations.markdown import render_report
 from tasks.agents.providers.anthropic import MAX_PARTS, read
 from tasks.extraction.claims import extract_claims
 from tests.servers.agent_anthropic import AnthropicServer, search, text
-from tests.servers.serving import serving
-from tests.tasks.agents.conversations import KEY, QUICK, SAID, bought, question
+from tests.tasks.agents.conversations import QUICK, SAID, bought, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 THOUGHT = {"type": "thinking", "thinking": "Let me see.", "signature": "Eq0B"}
@@ -139,24 +138,6 @@ def test_it_searches_with_the_newest_tool_unless_parameters_say_otherwise() -> N
     tools = [{"type": "web_search_20250305", "name": "web_search", "max_uses": 3}]
     bought("anthropic", server, parameters={"tools": tools, "max_tokens": 9})
     assert (server.asked[1]["tools"], server.asked[1]["max_tokens"]) == (tools, 9)
-
-
-def test_the_server_speaks_what_the_anthropic_sdk_reads() -> None:
-    import anthropic  # takes seconds, which not every process that collects tests should pay
-
-    with serving(AnthropicServer([*FIRST, *SECOND])) as address:
-        client = anthropic.Anthropic(api_key=KEY, base_url=address, max_retries=0)
-        message = client.messages.create(
-            model="a-model", max_tokens=9, messages=[{"role": "user", "content": "Write."}]
-        )
-        model = client.models.retrieve("a-model")
-    cited = [block for block in message.content if block.type == "text" and block.citations]
-    assert [type(c).__name__ for block in cited for c in block.citations or ()] == [
-        "CitationsWebSearchResultLocation"
-    ] * 3
-    assert message.usage.server_tool_use is not None
-    assert message.usage.server_tool_use.web_search_requests == 2
-    assert model.id == "a-model"
 
 
 @pytest.mark.parametrize(

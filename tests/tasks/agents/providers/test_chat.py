@@ -10,8 +10,7 @@ from tasks.agents.providers.chat import read
 from tasks.extraction.claims import extract_claims
 from tasks.models.errors import Misconfigured
 from tests.servers.agent_chat import ChatAgentServer
-from tests.servers.serving import serving
-from tests.tasks.agents.conversations import KEY, SAID, bought, check, question
+from tests.tasks.agents.conversations import SAID, bought, check, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 
@@ -166,21 +165,6 @@ def test_a_local_server_needs_no_key() -> None:
     server = ChatAgentServer("A report.", key=None)
     assert bought("chat", server, path="/v1", key=None).text == "A report."
     assert "authorization" not in server.headers[0]
-
-
-def test_the_server_speaks_what_the_openai_sdk_reads() -> None:
-    import openai  # takes seconds, which not every process that collects tests should pay
-
-    with serving(ChatAgentServer("A report.")) as address:
-        client = openai.OpenAI(api_key=KEY, base_url=f"{address}/v1", max_retries=0)
-        completion = client.chat.completions.create(
-            model="a-model", messages=[{"role": "user", "content": "Write."}]
-        )
-        models = [model.id for model in client.models.list()]
-    assert completion.choices[0].message.content == "A report."
-    assert completion.usage is not None
-    assert completion.usage.completion_tokens == 80
-    assert models == ["a-model"]
 
 
 @pytest.mark.parametrize("raw", ["", "[]", "null", "{}", '{"choices": "x"}', "<html>"])

@@ -149,23 +149,6 @@ def test_a_stream_that_stays_open_after_its_answer_is_not_waited_for(
     assert bought("dashscope", server, path=PATH, limits=QUICK | {"timeout_seconds": 60}).text
 
 
-def test_the_server_speaks_what_the_dashscope_sdk_reads() -> None:
-    dashscope = pytest.importorskip("dashscope")
-    text, phases = "", set()
-    with serving(DashScopeServer(REPORT)) as address:
-        for response in dashscope.Generation.call(
-            api_key=KEY, model="qwen-deep-research", stream=True, base_address=f"{address}{PATH}",
-            messages=[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
-                      {"role": "user", "content": "c"}],
-        ):  # fmt: skip
-            assert response.status_code == 200, response
-            message = response.output["message"]
-            phases.add(message["phase"])
-            text += message["content"] if message["phase"] == "answer" else ""
-    assert text == f"#{REPORT}"
-    assert phases == {"ResearchPlanning", "WebResearch", "KeepAlive", "answer"}
-
-
 def test_sources_without_numbers_take_the_next_and_gaps_keep_their_place() -> None:
     references = [
         {"index_number": 3, "url": "https://c.org/3"}, {"url": "https://d.org/4"},

@@ -202,7 +202,7 @@ def test_openais_mark_is_taken_out_of_addresses_and_nothing_else(marked: str, cl
     assert clean_url(marked) == clean
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(damaged(brought(OPENAI)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
 def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
     assert_sound(OPENAI, raw)

@@ -130,7 +130,7 @@ def test_a_cost_in_other_money_is_not_taken_for_dollars() -> None:
     assert of("1") is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(damaged(brought(PERPLEXITY)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
 def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
     assert_sound(PERPLEXITY, raw)

@@ -158,7 +158,7 @@ def test_a_content_in_parts_is_put_together() -> None:
     assert read_of(said(parts)).text == "One, two."
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(damaged(brought(PERPLEXITY_ASYNC)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
 def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
     assert_sound(PERPLEXITY_ASYNC, raw)

@@ -7,8 +7,7 @@ from tasks.agents.citations.markdown import render_report
 from tasks.agents.providers.xai import read
 from tasks.extraction.claims import extract_claims
 from tests.servers.agent_xai import XaiServer
-from tests.servers.serving import serving
-from tests.tasks.agents.conversations import KEY, SAID, bought, question
+from tests.tasks.agents.conversations import SAID, bought, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 TEXT = f"Die Straße grew by a third.[[1]]({A}) It then shrank by a half [[2]]({B})[[1]]({A})."
@@ -80,19 +79,6 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
     server.body = body
     answer = bought("xai", server, path="/v1")
     assert (answer.outcome, answer.text, answer.error) == ("failed", "Half a rep", error)
-
-
-def test_the_server_speaks_what_the_openai_sdk_reads() -> None:
-    import openai  # takes seconds, which not every process that collects tests should pay
-
-    with serving(XaiServer(TEXT)) as address:
-        client = openai.OpenAI(api_key=KEY, base_url=f"{address}/v1", max_retries=0)
-        response = client.responses.create(model="a-model", input="Write.")
-        model = client.models.retrieve("a-model")
-    assert response.output_text == TEXT
-    assert response.usage is not None
-    assert response.usage.output_tokens_details.reasoning_tokens == 192
-    assert model.id == "a-model"
 
 
 def test_annotations_are_places_in_the_text() -> None:

@@ -210,7 +210,7 @@ def hostile(draw: st.DrawFn) -> list[str]:
     return draw(st.permutations(texts))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None)
 @given(hostile())
 def test_every_block_can_be_read_back_exactly_and_no_text_holds_its_code(texts: list[str]) -> None:
     page, *claims = texts

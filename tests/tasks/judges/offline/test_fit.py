@@ -1,18 +1,22 @@
 """The weights rest on recorded verdicts, and can be refitted."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-pytest.importorskip("scipy", reason="fitting needs the dev dependencies")
-
 from tasks.judges.offline.lexical import FEATURE_NAMES
-from tasks.judges.offline.weights import load_weights
+from tasks.judges.offline.weights import FamilyValues, load_weights
 from tests.rigs.calibration_items import CalibrationItem, load_items
-from tests.rigs.fit_offline_judge import FAMILIES, fit
 
 DATA = Path(__file__).resolve().parents[5] / "shared" / "data"
+
+
+def fit(found: list[CalibrationItem]) -> Any:
+    from tests.rigs.fit_offline_judge import fit  # with SciPy, which few tests need
+
+    return fit(found)
 
 
 def items(n: int = 200) -> list[CalibrationItem]:
@@ -48,5 +52,5 @@ def test_the_shipped_weights_are_what_the_published_data_give() -> None:
     fitted, (shipped, _) = fit(found), load_weights()
     for name, value in zip(FEATURE_NAMES, fitted.weights, strict=True):
         assert getattr(shipped.weights, name) == pytest.approx(value, abs=2e-3)
-    for name, value in zip(FAMILIES, fitted.intercepts, strict=True):
+    for name, value in zip(FamilyValues.model_fields, fitted.intercepts, strict=True):
         assert getattr(shipped.intercepts, name) == pytest.approx(value, abs=2e-3)
