@@ -1,7 +1,5 @@
-"""The command in this process, and the sample edition, judged. A Prefect server takes seconds:
-what needs one is under tests/long."""
+"""The command in this process, and the sample edition, judged; no server and no helper process."""
 
-import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -9,18 +7,18 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from filelock import FileLock
 
 from flows.runtime import server
-from tasks.processes.pool import HELPERS
 from tests.conftest import PREFECT_HOME
 from tests.flows.asked_runs import agents_of, write_agents
 from tests.flows.llm_runs import ROOT, prepared_sample
+from tests.in_this_process import helpers
 from tests.sample_edition import PART, SMALL, WHOLE
 
+__all__ = ["helpers"]
 Said = tuple[int, str, str]
 Evergreen = Callable[..., Said]
 
@@ -28,16 +26,11 @@ Evergreen = Callable[..., Said]
 @pytest.fixture(autouse=True)
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(*_: object) -> None:
-        pytest.fail("A Prefect server was started: such a test is a long one (CONTRIBUTING.md).")
+        pytest.fail(
+            "A Prefect server was started: such a test is one of processes (CONTRIBUTING.md)."
+        )
 
     monkeypatch.setattr(server, "start_server", start)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_helpers() -> Iterator[None]:
-    """What a helper process computes, a thread does here: each would first import half of all."""
-    with patch.object(HELPERS, "run", lambda call, *given, **_: asyncio.to_thread(call, *given)):
-        yield
 
 
 @pytest.fixture(scope="session")
