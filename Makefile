@@ -37,7 +37,7 @@ long: $(VENV)/dev ## Run what make everything alone tests: Postgres, MediaWiki, 
 
 test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
 	$(TESTS) -n 2 --lake tests/tasks/warehouse tests/tasks/test_leaderboard.py tests/tasks/costs/test_ledger.py \
-	  tests/tasks/analysis/test_explanation.py tests/tasks/costs/test_runs.py $(PYTEST)
+	  tests/tasks/analysis/test_explanation.py tests/tasks/costs/test_runs.py tests/processes/tasks/warehouse/test_lake_locks.py $(PYTEST)
 
 docs: $(VENV)/dev ## Build the documentation's site, strictly
 	@$(BIN)/python -m tests.docs.site

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tasks.models import openai_chat
 from tasks.models.errors import Misconfigured, RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
 from tests.servers.asked import prompt_id
@@ -10,6 +11,12 @@ from tests.servers.openai import LADDER, OpenAiServer
 from tests.servers.openai_forms import ErrorShape
 from tests.servers.prompts_for_tests import verify_claims
 from tests.servers.test_servers import VERDICTS, ask, reply, verdicts
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many tries, without the pauses between them."""
+    monkeypatch.setattr(openai_chat, "PROBE_PAUSES", (0.0,) * len(openai_chat.PROBE_PAUSES))
 
 
 @pytest.mark.parametrize("code", [400, 422, 500])

@@ -10,8 +10,8 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.lakes import lake_at
+from tests.processes.tasks.warehouse.test_lake_locks import postgres
 from tests.rigs.postgres import RunningPostgres, missing
-from tests.tasks.warehouse.test_locks import postgres
 
 __all__ = ["postgres"]
 pytestmark = [

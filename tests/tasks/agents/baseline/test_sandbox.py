@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
+import tenacity
 
 from tasks.agents.baseline import sandbox as baseline_sandbox
 from tasks.agents.baseline.index import UnreadableArchive
@@ -32,6 +34,14 @@ class SmallSandbox:
             return json_response({"results": [{"url": url, "rank": 1} for url in TEXTS]})
         page = TEXTS.get(request.query["url"])
         return json_response(page or {"error": "not there"}, 200 if page else 404)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What it would have waited between tries."""
+    waited: list[float] = []
+    monkeypatch.setattr(tenacity.nap, "time", SimpleNamespace(sleep=waited.append))
+    return waited
 
 
 @contextmanager
@@ -73,7 +83,9 @@ def test_a_page_that_is_gone_between_search_and_fetch_is_done_without() -> None:
     "answer",
     [json_response({}, 429), json_response({}, 503), json_response({}, broken="bad_gzip")],
 )
-def test_a_sandbox_that_is_busy_or_garbles_its_answer_is_asked_again(answer: Response) -> None:
+def test_a_sandbox_that_is_busy_or_garbles_its_answer_is_asked_again(
+    answer: Response, no_waiting: list[float]
+) -> None:
     sandbox = SmallSandbox()
     refused = iter([True, True])
 
@@ -82,6 +94,7 @@ def test_a_sandbox_that_is_busy_or_garbles_its_answer_is_asked_again(answer: Res
 
     with over(busy) as pages:
         assert pages.search("lighthouse")
+    assert no_waiting == [0.5, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tasks.processes.helper import HelperCrashed, LimitExceeded
 from tasks.processes.pool import HelperProcesses
 from tests.waiting import until
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_helpers_end_when_their_parent_is_killed_hard() -> None:
     program = textwrap.dedent("""
         import asyncio, os, signal
         from tasks.processes.pool import HelperProcesses
-        from tests.tasks.processes.test_pool import get_pid
+        from tests.processes.tasks.processes.test_pool import get_pid
         if __name__ == "__main__":
             print(asyncio.run(HelperProcesses(workers=1).run(get_pid)), flush=True)
             os.kill(os.getpid(), signal.SIGKILL)

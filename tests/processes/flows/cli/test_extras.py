@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 from tests.conftest import PREFECT_HOME
 from tests.tasks.annotated import sample_warehouse
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LAKE = "ducklake:postgres:host=db dbname=evergreen?files=/srv/evergreen"
 LOOKING = [

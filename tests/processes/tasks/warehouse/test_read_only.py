@@ -19,8 +19,8 @@ from tasks.warehouse.schema import connect
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
+from tests.processes.tasks.warehouse.test_other_programs import opened, program
 from tests.read_only import read_only
-from tests.tasks.warehouse.test_other_programs import opened, program
 
 pytestmark = pytest.mark.file_only
 
