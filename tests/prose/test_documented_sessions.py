@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.usefixtures("api")
+@pytest.mark.usefixtures("local_api")
 @pytest.mark.parametrize("page", list_sessions())
 def test_a_page_shows_what_its_commands_print(page: str, folder: Path) -> None:
     steps = list_sessions()[page]

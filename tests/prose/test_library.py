@@ -67,7 +67,7 @@ def run(project: Path, *command: str) -> str:
     return done.stdout
 
 
-@pytest.mark.usefixtures("api")
+@pytest.mark.usefixtures("local_api")
 @pytest.mark.parametrize("in_a_notebook", [False, True])
 def test_a_program_judges_by_a_judge_of_its_own(
     project: Path, sample: Path, in_a_notebook: bool
@@ -86,7 +86,7 @@ def test_a_program_judges_by_a_judge_of_its_own(
     ]
 
 
-@pytest.mark.usefixtures("api")
+@pytest.mark.usefixtures("local_api")
 def test_a_kind_of_agent_of_ones_own_is_asked(project: Path, sample: Path) -> None:
     warehouse = project / "w.duckdb"
     warehouse.write_bytes(sample.read_bytes())
