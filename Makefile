@@ -21,10 +21,10 @@ demo: $(VENV)/runtime ## Run the whole pipeline on the bundled sample edition
 TESTS = $(BIN)/python -m pytest --dist loadfile --hypothesis-profile $(EXAMPLES)
 
 test: $(VENV)/dev ## Run the quick tests
-	$(TESTS) -n 2 --ignore tests/guarantees --ignore tests/processes --ignore tests/prose --ignore tests/long $(PYTEST)
+	$(TESTS) -n 3 --ignore tests/guarantees --ignore tests/processes --ignore tests/prose --ignore tests/long $(PYTEST)
 
 guarantees: $(VENV)/dev ## Test what must never break, within one process: jobs, batches, imports, attacks
-	$(TESTS) -n 2 tests/guarantees $(PYTEST)
+	$(TESTS) -n 3 tests/guarantees $(PYTEST)
 
 processes: $(VENV)/dev ## Test what needs processes: commands, Prefect's server, programs, kills
 	$(TESTS) -n 3 tests/processes $(PYTEST)

@@ -16,7 +16,7 @@ from uuid import uuid4
 import duckdb
 
 from tasks.warehouse import reader, store
-from tasks.warehouse.location import DuckDBFile
+from tasks.warehouse.location import DuckDBFile, Location
 from tasks.warehouse.schema import connect, ensure_schema, has_schema, read_warehouse_id
 from tasks.warehouse.sql import NO_EXTENSIONS
 
@@ -49,14 +49,13 @@ def copied_from_a_template(folder: Path) -> Iterator[None]:
         connection.execute("UPDATE warehouse_info SET warehouse_id = $1", [str(uuid4())])
         return connection
 
-    def ensure_unless_unchanged(connection: duckdb.DuckDBPyConnection, where: DuckDBFile) -> str:
-        is_known = where.path in unchanged
+    def ensure_unless_unchanged(connection: duckdb.DuckDBPyConnection, where: Location) -> str:
+        is_known = isinstance(where, DuckDBFile) and where.path in unchanged
         return read_warehouse_id(connection) if is_known else ensure_schema(connection, where)
 
-    def is_unchanged_or_has_schema(
-        connection: duckdb.DuckDBPyConnection, where: DuckDBFile
-    ) -> bool:
-        return where.path in unchanged or has_schema(connection, where)
+    def is_unchanged_or_has_schema(connection: duckdb.DuckDBPyConnection, where: Location) -> bool:
+        is_known = isinstance(where, DuckDBFile) and where.path in unchanged
+        return is_known or has_schema(connection, where)
 
     def close_and_remember(warehouse: store.Warehouse) -> None:
         close(warehouse)
