@@ -54,7 +54,8 @@ everything: ## Run all tests and rigs; the result is kept in build/everything.tx
 PACKAGES := bubblewrap minisign postgresql
 packages: ## Install the Debian packages that .ci/run needs (as root)
 	@dpkg -s $(PACKAGES) >/dev/null 2>&1 || { apt-get update -q && \
-	  apt-get install -y -q --no-install-recommends $(PACKAGES); }
+	  apt-get install -y -q --no-install-recommends $(PACKAGES); } || \
+	  { echo "Could not install $(PACKAGES): run make packages as root on Debian."; exit 1; }
 
 # micro-httpd (it starts nothing) and php-cgi stand for Apache, which mediawiki would bring.
 rigs: packages ## Install the Debian packages that make everything needs (as root)

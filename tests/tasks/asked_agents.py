@@ -1,10 +1,12 @@
 """An agent that does as a test says, and an edition to ask it about."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tasks.agents.agent import JobRequest, JobStatus
 from tasks.configuration.agents import AgentLimits, AgentPrice, OpenAiResponsesAsk
@@ -13,7 +15,7 @@ from tasks.models.budget import Budget
 from tasks.pending.reports import PendingReport, find_pending_reports
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
-from tasks.warehouse.store import Warehouse
+from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
 EDITION, AGENT = "2026-11", "scripted"
@@ -121,3 +123,11 @@ def jobs(warehouse: Warehouse) -> list[Job]:
 
 def path_of(tmp_path: Path) -> Path:
     return tmp_path / "warehouse.duckdb"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    """An edition whose reports are missing."""
+    with open_warehouse(path_of(tmp_path)) as opened:
+        with_assignments(opened)
+        yield opened

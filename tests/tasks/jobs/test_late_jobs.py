@@ -1,9 +1,7 @@
 """Jobs that their provider cannot show yet: looked for again, and bought once."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from tasks.jobs.resolve import InvalidJobState, ask_again
 from tasks.jobs.run import NoReport
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report, utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.http import Request, Response
 from tests.servers.serving import serving
@@ -26,20 +24,13 @@ from tests.tasks.asked_agents import (
     ended,
     jobs,
     missing,
-    path_of,
     running,
-    with_assignments,
+    warehouse,
 )
 from tests.tasks.jobs.test_resolve import a_job
 
+__all__ = ["warehouse"]
 NOT_FOUND = Gone("HTTP 404: there is no such job")
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(path_of(tmp_path)) as opened:
-        with_assignments(opened)
-        yield opened
 
 
 class Clock:

