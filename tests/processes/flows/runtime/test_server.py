@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -177,34 +176,6 @@ def test_the_ui_is_told_to_talk_to_its_own_server_only(
     settings = patient.get(f"{shared.record.api_url}/admin/settings").json()
     assert settings["server"]["analytics_enabled"] is False
     assert settings["server"]["ui"]["show_promotional_content"] is False
-
-
-@pytest.mark.rig
-@pytest.mark.skipif(shutil.which("chromedriver") is None, reason="no browser: run `make rigs`")
-def test_a_browser_shows_the_run_and_reaches_for_nothing_beyond_the_loopback(
-    finished: Finished, shared: Shared, tmp_path: Path
-) -> None:
-    rig = [sys.executable, "-m", "tests.rigs.ui_screenshots"]
-    what = ["--api", shared.record.api_url, "--flow-run", finished.run_id, "--out", str(tmp_path)]
-    done = subprocess.run(
-        [*rig, *what],
-        check=False,
-        env=environment() | {AUTH: os.environ[AUTH]},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    pictures = [Path(line) for line in done.stdout.splitlines()]
-    assert [picture.name.rpartition("-")[2] for picture in pictures] == [
-        "run.png",
-        "runs.png",
-        "runs.png",
-        "artifacts.png",
-    ]
-    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
 def test_the_login_of_another_server_comes_back_when_ours_is_left(shared: Shared) -> None:
