@@ -3,7 +3,6 @@
 import gc
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -14,10 +13,6 @@ from hypothesis import settings
 
 from flows.runtime.settings import prefect_environment
 from tests.warehouses import copied_from_a_template
-
-# Prefect imports jsonschema, which takes each check of a format that it finds. This one makes a
-# parser of a grammar for 1.7 s, in the tests' environment alone (CycloneDX brings it).
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 # The workers of one run share a server.
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
