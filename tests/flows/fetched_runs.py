@@ -94,6 +94,7 @@ def allowing(folder: Path, *addresses: str, **manners: Any) -> Iterator[Path]:
     settings["allowed"]["hosts"] = [urlsplit(address).netloc for address in addresses]
     settings["manners"] |= {"seconds_between": 0, "first_wait_seconds": 0.02, "per_host": 8}
     settings["manners"] |= manners
+    settings["wayback"]["per_minute"] = 6000
     settings["operator"] = "tests@example.org"
     settings["reading"]["workers"] = 1
     (target / "web.yaml").write_text(yaml.safe_dump(settings), "utf-8")

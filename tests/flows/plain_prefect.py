@@ -19,6 +19,7 @@ from prefect.utilities.callables import get_call_parameters
 import flows.run
 from flows import stages
 from flows.runtime import artifacts, history, progress
+from tasks.models import gateway
 
 Artifacts = list[dict[str, Any]]
 """What flows have added for the UI, in order; of a table its rows are under `table`."""
@@ -47,6 +48,8 @@ def plain_prefect() -> Iterator[Artifacts]:
         patch.setattr(history, "wait_until_stored", lambda *_: None)
         # No server has to keep up with the cells that start.
         patch.setattr(stages, "REMOTE_STARTS_PER_SECOND", 10_000.0)
+        # How long a cell that asks nothing holds up the next one.
+        patch.setattr(gateway, "ADMISSION_TIMEOUT_SECONDS", 0.05)
         yield added
 
 

@@ -21,6 +21,7 @@ from tests.flows.llm_runs import (
 )
 from tests.guarantees.tasks.judging.test_scan_cells import PDF, scan
 from tests.tasks.annotated import OTHER
+from tests.tasks.models.batching import QUICK
 from tests.tasks.models.test_attachments import PAGES
 
 ARTICLE = "Eddystone_Lighthouse"
@@ -48,8 +49,9 @@ def copied(folder: Path, name: str) -> Path:
     ("kind", "batch"), [("gemini", False), ("gemini", True), ("openai", False)]
 )
 def test_a_judge_that_sees_judges_it_once_by_its_file(
-    kind: str, batch: bool, folder: Path, evergreen: Evergreen
+    kind: str, batch: bool, folder: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tasks.models.batch_sender.BatchTiming", lambda: QUICK)
     path = copied(folder, f"{kind}_{batch}")
     server = KINDS[kind][1]()
     chosen = {"agents": [OTHER], "protocols": ["wiki_writing", "wiki_fact"], "batch": batch}
