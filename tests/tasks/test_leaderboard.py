@@ -1,7 +1,7 @@
 """The leaderboard's intervals, ranks and pairs: kept with it, and made again only when due."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,6 @@ from tasks.warehouse.writer import Change
 
 FACT = get_protocol("wiki_fact")
 N = 12
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
 
 
 def score(agent: str, number: int, value: float, metric: str) -> Score:

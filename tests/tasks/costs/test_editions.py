@@ -1,10 +1,7 @@
 """What reports and their judging cost: what is free, what is known in part, what nobody knows."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.warehouse.calls import Call
@@ -13,12 +10,6 @@ from tasks.warehouse.results import Cell, Verdict
 from tasks.warehouse.rows import Report, Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
 
 
 def report(agent: str, assignment: str) -> Report:

@@ -2,11 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tasks.costs.ledger import (
     WarehouseLedger,
@@ -20,18 +16,12 @@ from tasks.models.errors import TransientError
 from tasks.models.exchange import ModelRequest, TokenUsage
 from tasks.models.gateway import Gateway, Outcome
 from tasks.warehouse.rows import Status
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tests.servers.http import Request, Response
 from tests.servers.openai import OpenAiServer
 from tests.servers.serving import serving
 from tests.servers.test_servers import client_for
 from tests.tasks.models.scripted import VERSION, ScriptedSender, question, read_word, said
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
 
 
 def asked(warehouse: Warehouse, sender: ScriptedSender, *requests: ModelRequest) -> list[Any]:

@@ -1,12 +1,10 @@
 """What `status` counts."""
 
-from pathlib import Path
-
 from tasks.judges.registry import load_judge
 from tasks.pending.status import count_stages
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 
@@ -27,13 +25,12 @@ def report(assignment: str, text: str) -> Report:
     )  # fmt: skip
 
 
-def test_each_report_counts_once_whatever_became_of_its_jobs(tmp_path: Path) -> None:
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        warehouse.write(
-            Change(Job, [job("never", "failed"), job("silent", "failed"), job("again", "failed"),
-                         job("again", "done", attempt=2)]),
-            Change(Report, [report("silent", ""), report("again", "A text.")]),
-        )  # fmt: skip
-        counts = {c.stage: c for c in count_stages(warehouse, "e", load_judge("offline"))}
+def test_each_report_counts_once_whatever_became_of_its_jobs(warehouse: Warehouse) -> None:
+    warehouse.write(
+        Change(Job, [job("never", "failed"), job("silent", "failed"), job("again", "failed"),
+                     job("again", "done", attempt=2)]),
+        Change(Report, [report("silent", ""), report("again", "A text.")]),
+    )  # fmt: skip
+    counts = {c.stage: c for c in count_stages(warehouse, "e", load_judge("offline"))}
     found = counts["reports"]
     assert (found.done, found.pending, found.failed, found.final) == (1, 0, 1, 1)

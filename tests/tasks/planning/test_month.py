@@ -1,6 +1,5 @@
 """What a refresh is to do: options over the configuration, over what has been begun."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from tasks.site.mark import UnwritableSite
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.results import Verdict
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.tasks.costs.test_runs import call, job
@@ -36,12 +35,6 @@ SETTINGS = RefreshSettings.model_validate(
     {"agents": ["lexical_baseline"], "articles": 30, "window_months": 2, "budget_usd": 50,
      "publish": {"to": "sites/{edition}", "judges": ["offline"], "approval_hours": 5}}
 )  # fmt: skip
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as store:
-        yield store
 
 
 def begun(warehouse: Warehouse, edition: str = "2026-12", **more: Any) -> None:

@@ -1,9 +1,7 @@
 """Months whose last refresh left something: which they are, and what goes on with them."""
 
 import json
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +10,11 @@ from tasks.doctor import work
 from tasks.planning.month import command_to_refresh, find_unfinished
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.jobs import Job
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.asked_agents import AGENT, EDITION, with_assignments
 from tests.tasks.jobs.test_resolve import a_job, a_report
 from tests.tasks.planning.test_month import BEGUN, SETTINGS, begun
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as store:
-        yield store
 
 
 def ran(

@@ -12,7 +12,7 @@ from warcio.warcwriter import WARCWriter
 from tasks.archive.export import write_export
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.contents import PageStore
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse
 from tests.tasks.archive.test_export import archived
 from tests.tasks.cited_pages import EDITION
 from tests.tasks.sandbox.test_corpus import HTML, read
@@ -53,12 +53,13 @@ class Written:
         return folder
 
 
-def test_an_edition_is_the_same_corpus_as_a_warc_file_and_as_texts(tmp_path: Path) -> None:
+def test_an_edition_is_the_same_corpus_as_a_warc_file_and_as_texts(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
     store = PageStore(tmp_path / "p")
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        import_edition(warehouse, ROOT / "data" / "sample", "sample", [])
-        for name in ("c.warc.gz", "c.jsonl.gz"):
-            write_export(warehouse, store, "sample", tmp_path / name)
+    import_edition(warehouse, ROOT / "data" / "sample", "sample", [])
+    for name in ("c.warc.gz", "c.jsonl.gz"):
+        write_export(warehouse, store, "sample", tmp_path / name)
     texts, left_out = read(tmp_path / "c.jsonl.gz")
     assert len(texts) > 10
     assert left_out == []
@@ -67,10 +68,11 @@ def test_an_edition_is_the_same_corpus_as_a_warc_file_and_as_texts(tmp_path: Pat
     assert all(page.title for page in pages)
 
 
-def test_what_was_fetched_is_one_page_with_the_text_that_was_read(tmp_path: Path) -> None:
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        store = archived(warehouse, tmp_path / "p")
-        write_export(warehouse, store, EDITION, tmp_path / "c.warc.gz")
+def test_what_was_fetched_is_one_page_with_the_text_that_was_read(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    store = archived(warehouse, tmp_path / "p")
+    write_export(warehouse, store, EDITION, tmp_path / "c.warc.gz")
     pages, left_out = read(tmp_path / "c.warc.gz")
     assert [(page.url, page.text) for page in pages] == [
         ("https://a.org/one", "Die Straße."), ("https://b.org/two", "Die Straße."),

@@ -24,7 +24,7 @@ from tasks.warehouse.results import LeaderboardRow, Verdict
 from tasks.warehouse.rows import Edition, Report, Row, Status, content_sha, replace_surrogates
 from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.snapshot import export_edition, load_latest_manifests
-from tasks.warehouse.store import get_open_warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse, get_open_warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE
 from tasks.warehouse.writer import Change, arrow_table
@@ -71,53 +71,50 @@ def test_a_table_has_exactly_the_columns_of_its_row(model: type[Row]) -> None:
     assert arrow_table(model, []).column_names == list(model.model_fields)
 
 
-def test_rows_come_back_as_they_were_written(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        written = edition()
-        warehouse.write(Change(Edition, [written]))
-        assert warehouse.rows(Edition, "edition = $1", ["e"]) == [written]
+def test_rows_come_back_as_they_were_written(warehouse: Warehouse) -> None:
+    written = edition()
+    warehouse.write(Change(Edition, [written]))
+    assert warehouse.rows(Edition, "edition = $1", ["e"]) == [written]
 
 
-def test_merging_the_same_key_replaces_and_only_new_keeps(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        warehouse.write(Change(Report, [report("x", "old")]))
-        warehouse.write(Change(Report, [report("x", "kept out")], only_new=True))
-        assert warehouse.value("SELECT text FROM reports") == "old"
-        warehouse.write(Change(Report, [report("x", "new")]))
-        assert warehouse.frame("SELECT text FROM reports")["text"].to_list() == ["new"]
+def test_merging_the_same_key_replaces_and_only_new_keeps(warehouse: Warehouse) -> None:
+    warehouse.write(Change(Report, [report("x", "old")]))
+    warehouse.write(Change(Report, [report("x", "kept out")], only_new=True))
+    assert warehouse.value("SELECT text FROM reports") == "old"
+    warehouse.write(Change(Report, [report("x", "new")]))
+    assert warehouse.frame("SELECT text FROM reports")["text"].to_list() == ["new"]
 
 
-def test_replacing_removes_what_is_no_longer_there(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        of_cell = {"cell_id": "c"}
-        both = [verdict("c", "1"), verdict("c", "2")]
-        warehouse.write(Change(Verdict, both, replacing=of_cell))
-        warehouse.write(Change(Verdict, [verdict("other", "1")]))
-        warehouse.write(Change(Verdict, [verdict("c", "1")], replacing=of_cell))
-        rows = warehouse.frame("SELECT cell_id, item FROM verdicts ORDER BY ALL").rows()
-        assert rows == [("c", "1"), ("other", "1")]
+def test_replacing_removes_what_is_no_longer_there(warehouse: Warehouse) -> None:
+    of_cell = {"cell_id": "c"}
+    both = [verdict("c", "1"), verdict("c", "2")]
+    warehouse.write(Change(Verdict, both, replacing=of_cell))
+    warehouse.write(Change(Verdict, [verdict("other", "1")]))
+    warehouse.write(Change(Verdict, [verdict("c", "1")], replacing=of_cell))
+    rows = warehouse.frame("SELECT cell_id, item FROM verdicts ORDER BY ALL").rows()
+    assert rows == [("c", "1"), ("other", "1")]
 
 
-def test_changes_written_together_are_kept_together_or_not_at_all(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        bad = report("y").model_copy(update={"text_sha": None})  # NOT NULL in the table
-        with pytest.raises(duckdb.ConstraintException):
-            warehouse.write(Change(Report, [report("x")]), Change(Report, [bad]))
-        assert warehouse.value("SELECT count(*) FROM reports") == 0
+def test_changes_written_together_are_kept_together_or_not_at_all(warehouse: Warehouse) -> None:
+    bad = report("y").model_copy(update={"text_sha": None})  # NOT NULL in the table
+    with pytest.raises(duckdb.ConstraintException):
+        warehouse.write(Change(Report, [report("x")]), Change(Report, [bad]))
+    assert warehouse.value("SELECT count(*) FROM reports") == 0
 
 
-def test_one_bad_change_in_a_shared_commit_does_not_take_its_neighbours(path: Path) -> None:
+def test_one_bad_change_in_a_shared_commit_does_not_take_its_neighbours(
+    warehouse: Warehouse,
+) -> None:
     async def write_all() -> list[object]:
         bad = report("bad").model_copy(update={"text_sha": None})
         rows = [report(str(n)) for n in range(20)] + [bad]
         writes = [warehouse.write_async(Change(Report, [row])) for row in rows]
         return list(await asyncio.gather(*writes, return_exceptions=True))
 
-    with open_warehouse(path) as warehouse:
-        outcomes = asyncio.run(write_all())
-        assert outcomes[:-1] == [None] * 20
-        assert isinstance(outcomes[-1], duckdb.ConstraintException)
-        assert warehouse.value("SELECT count(*) FROM reports") == 20
+    outcomes = asyncio.run(write_all())
+    assert outcomes[:-1] == [None] * 20
+    assert isinstance(outcomes[-1], duckdb.ConstraintException)
+    assert warehouse.value("SELECT count(*) FROM reports") == 20
 
 
 def test_a_closed_warehouse_refuses_to_write(path: Path) -> None:
@@ -315,15 +312,14 @@ def test_reading_a_warehouse_that_is_not_there_says_what_to_do(path: Path) -> No
 
 @pytest.mark.parametrize("text", ["a'b", '"', "\\", "\ud800", "'); DROP TABLE editions; --"])
 def test_whatever_stands_in_a_text_it_is_stored_replaced_and_found(
-    tmp_path: Path, text: str
+    warehouse: Warehouse, text: str
 ) -> None:
     names = [replace_surrogates(f"{text}{number}") for number in range(20)]
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        warehouse.write(Change(Edition, [edition(name) for name in names]))
-        again = Edition(edition=names[0], source="again")
-        warehouse.write(Change(Edition, [again], replacing={"edition": names[0]}))
-        found = warehouse.rows(Edition, "edition IN (SELECT unnest($1))", [names[:3]])
-        assert {row.edition: row.source for row in found} == {
-            names[0]: "again", names[1]: "test", names[2]: "test",
-        }  # fmt: skip
-        assert len(warehouse.rows(Edition, "true")) == len(names)
+    warehouse.write(Change(Edition, [edition(name) for name in names]))
+    again = Edition(edition=names[0], source="again")
+    warehouse.write(Change(Edition, [again], replacing={"edition": names[0]}))
+    found = warehouse.rows(Edition, "edition IN (SELECT unnest($1))", [names[:3]])
+    assert {row.edition: row.source for row in found} == {
+        names[0]: "again", names[1]: "test", names[2]: "test",
+    }  # fmt: skip
+    assert len(warehouse.rows(Edition, "true")) == len(names)

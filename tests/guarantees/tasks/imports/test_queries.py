@@ -1,8 +1,6 @@
 """Published research queries come in with their measures, and coming in again changes nothing."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +17,7 @@ from tasks.warehouse.rubrics import (
     Rubric,
     RubricBundle,
 )
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 
 SET = PublishedSet(layout="drb2", title="A bench", protocol="rubric_bench")
 TABLES = (Edition, Article, Assignment, RubricBundle, Rubric, PointSet, KeyPoint)
@@ -34,12 +32,6 @@ POINTS = PublishedQuery(key="two", query="How?", points=(("By day.", (1, 3)), ("
 NO_POINTS = PublishedQuery(key="three", query="When?", points=())
 REFERENCE = PublishedQuery(key="four", query="Who?", reference="# Who\n\nThey.")
 QUERIES = (RUBRIC, POINTS, NO_POINTS, REFERENCE)
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
 
 
 def contents(warehouse: Warehouse) -> list[object]:

@@ -1,7 +1,6 @@
 """Questions and answers come in, and coming in again changes nothing."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from tasks.editions.names import UnknownName
 from tasks.imports.answers import import_answers
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.rows import Assignment, Edition, Report
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import TRACE, SearchTrace
 from tasks.warehouse.truths import TRUTHS, GroundTruth
 from tasks.warehouse.writer import Change
@@ -25,12 +24,6 @@ from tests.tasks.benchmarks.questions_builder import (
     write_answers,
     write_questions,
 )
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
 
 
 def contents(warehouse: Warehouse) -> list[object]:

@@ -1,7 +1,6 @@
 """One report: nothing bought twice, nothing lost, whatever happens on the way."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +19,7 @@ from tasks.models.errors import (
 )
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.asked_agents import (
     PRICE,
@@ -32,7 +31,6 @@ from tests.tasks.asked_agents import (
     ended,
     jobs,
     missing,
-    path_of,
     running,
     warehouse,
     with_assignments,
@@ -326,12 +324,11 @@ def test_a_second_question_found_by_a_later_run_is_not_answered_either(
     assert (client.asked, text(warehouse)) == ([], QUESTION)
 
 
-def test_claims_in_json_are_no_question_back(tmp_path: Path) -> None:
-    with open_warehouse(path_of(tmp_path)) as warehouse:
-        with_assignments(warehouse, kind="find_claims")
-        answer = '{"claims": [{"value": "could you clarify"}]}'
-        report(warehouse, ScriptedAgent([running()], [ended(answer)]))
-        assert text(warehouse) == answer
+def test_claims_in_json_are_no_question_back(warehouse: Warehouse) -> None:
+    with_assignments(warehouse, kind="find_claims")
+    answer = '{"claims": [{"value": "could you clarify"}]}'
+    report(warehouse, ScriptedAgent([running()], [ended(answer)]))
+    assert text(warehouse) == answer
 
 
 def test_what_is_being_paid_for_is_not_given_up_when_the_run_is_interrupted(
@@ -361,22 +358,21 @@ def test_a_report_is_made_again_of_an_answer_that_is_there(warehouse: Warehouse)
     assert text(warehouse).startswith("# Tern")
 
 
-def test_a_budget_is_kept_before_anything_is_sent(tmp_path: Path) -> None:
-    with open_warehouse(path_of(tmp_path)) as warehouse:
-        with_assignments(warehouse, 3)
-        budget = Budget(11.0)
-        client = ScriptedAgent([running(), running()], [ended()])
-        asked = asker_of(warehouse, client, budget=budget)
+def test_a_budget_is_kept_before_anything_is_sent(warehouse: Warehouse) -> None:
+    with_assignments(warehouse, 3)
+    budget = Budget(11.0)
+    client = ScriptedAgent([running(), running()], [ended()])
+    asked = asker_of(warehouse, client, budget=budget)
 
-        async def run() -> list[Any]:
-            return await asyncio.gather(
-                *(asked.get_report(item) for item in missing(warehouse)), return_exceptions=True
-            )
+    async def run() -> list[Any]:
+        return await asyncio.gather(
+            *(asked.get_report(item) for item in missing(warehouse)), return_exceptions=True
+        )
 
-        found = asyncio.run(run())
-        assert sum(isinstance(error, BudgetExhausted) for error in found) == 1
-        assert len(client.asked) == 2
-        assert budget.maybe_spent == 10.0  # nobody said what they cost: the most counts
+    found = asyncio.run(run())
+    assert sum(isinstance(error, BudgetExhausted) for error in found) == 1
+    assert len(client.asked) == 2
+    assert budget.maybe_spent == 10.0  # nobody said what they cost: the most counts
 
 
 def test_what_the_interface_says_it_cost_takes_the_place_of_what_was_set_aside(
@@ -392,23 +388,22 @@ def test_what_the_interface_says_it_cost_takes_the_place_of_what_was_set_aside(
 
 
 def test_a_key_that_stops_working_while_jobs_are_waited_for_leaves_nobody_waiting_for_the_budget(
-    tmp_path: Path,
+    warehouse: Warehouse,
 ) -> None:
-    with open_warehouse(path_of(tmp_path)) as warehouse:
-        with_assignments(warehouse, 4)
-        revoked = Misconfigured("the key is not accepted")
-        client = ScriptedAgent([running(), running()], [revoked])
-        asked = asker_of(warehouse, client, budget=Budget(11.0))
+    with_assignments(warehouse, 4)
+    revoked = Misconfigured("the key is not accepted")
+    client = ScriptedAgent([running(), running()], [revoked])
+    asked = asker_of(warehouse, client, budget=Budget(11.0))
 
-        async def run() -> list[Any]:
-            work = (asked.get_report(item) for item in missing(warehouse))
-            return await asyncio.wait_for(asyncio.gather(*work, return_exceptions=True), 30)
+    async def run() -> list[Any]:
+        work = (asked.get_report(item) for item in missing(warehouse))
+        return await asyncio.wait_for(asyncio.gather(*work, return_exceptions=True), 30)
 
-        found = asyncio.run(run())
-        assert sorted(type(error).__name__ for error in found) == [
-            "BudgetExhausted", "BudgetExhausted", "Misconfigured", "Misconfigured",
-        ]  # fmt: skip
-        assert [job.state for job in jobs(warehouse)] == ["running", "running"]
+    found = asyncio.run(run())
+    assert sorted(type(error).__name__ for error in found) == [
+        "BudgetExhausted", "BudgetExhausted", "Misconfigured", "Misconfigured",
+    ]  # fmt: skip
+    assert [job.state for job in jobs(warehouse)] == ["running", "running"]
 
 
 def test_a_job_is_read_as_what_it_was_asked_as_and_not_looked_at_as_another_kind(
