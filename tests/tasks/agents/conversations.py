@@ -18,22 +18,17 @@ ASK: TypeAdapter[Any] = TypeAdapter(AskEntry)
 QUICK = {
     "timeout_seconds": 5, "first_wait_seconds": 0.01, "start_tries": 3, "longest_hint_seconds": 1,
 }  # fmt: skip
+PROMPT = "Write about Ærø, in full."
+PLACE = AgentFolders(work=Path("nowhere"), archive=None)
 SAID = (
     ConversationMessage(role="user", text="Write about the town."),
     ConversationMessage(role="agent", text="Which decades?"),
 )
 
 
-def question(prompt: str = "Write about the Straße.", **more: Any) -> JobRequest:
-    given = {
-        "job": "job-1",
-        "edition": "e",
-        "assignment": "a1",
-        "title": "The Straße",
-        "kind": "write_article",
-        "prompt": prompt,
-    }
-    return JobRequest.model_validate(given | more)
+def question(prompt: str = PROMPT, **more: Any) -> JobRequest:
+    about = {"edition": "e", "assignment": "a1", "title": "The Straße", "kind": "write_article"}
+    return JobRequest.model_validate({"job": "job-1", "prompt": prompt} | about | more)
 
 
 def entry(kind: str, address: str, **more: Any) -> Any:
@@ -51,10 +46,9 @@ def using(
     **more: Any,
 ) -> Any:
     """What a client of an agent at an address comes to."""
-    place = AgentFolders(work=Path("unused"), archive=None)
 
     async def run() -> Any:
-        client = open_agent("agent-1", entry(kind, address, **more), key, place)
+        client = open_agent("agent-1", entry(kind, address, **more), key, PLACE)
         try:
             return await what(client)
         finally:

@@ -129,12 +129,6 @@ def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPat
     assert seen.ended
 
 
-@pytest.mark.parametrize("raw", ["", "[]", "<html>"])
-def test_what_is_no_job_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableJobAnswer, match="ended job of a service"):
-        read(raw)
-
-
 def test_a_form_that_is_wrong_is_named_by_its_field() -> None:
     with pytest.raises(UnreadableJobAnswer, match=r"usage\.searches"):
         read('{"state": "done", "report": "x", "usage": {"searches": "many"}}')

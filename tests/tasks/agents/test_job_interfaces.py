@@ -1,14 +1,13 @@
 """What the clients of the four job interfaces have in common: money, patience, keys."""
 
-import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import pytest
 
 from tasks.agents.agent import AgentClient, Gone, JobStatus
-from tasks.agents.kinds import open_agent, read_answer
+from tasks.agents.kinds import read_answer
 from tasks.models.errors import (
     Misconfigured,
     ModelError,
@@ -17,19 +16,14 @@ from tasks.models.errors import (
     TransientError,
 )
 from tests.servers.jobs import BREAKS, FAULTS, MADE, JobScript, JobServer
+from tests.tasks.agents.conversations import KEY, PROMPT, QUICK, question, using
 from tests.tasks.agents.job_clients import (
     GEMINI,
-    KEY,
     KINDS,
     OPENAI,
     PERPLEXITY_ASYNC,
-    PLACE,
-    PROMPT,
     Kind,
-    ResultT,
-    ask_of,
     finished,
-    question,
     reply_to,
     with_client,
 )
@@ -54,7 +48,7 @@ def errors_of_start(
     async def use(client: AgentClient) -> list[ModelError]:
         return [await error_of(client.start(question())) for _ in faults]
 
-    return with_client(kind, server, use, seconds=seconds), server
+    return with_client(kind, server, use, limits=QUICK | {"timeout_seconds": seconds}), server
 
 
 async def error_of(call: Awaitable[Any]) -> ModelError:
@@ -123,7 +117,7 @@ def test_a_wrong_key_an_unknown_model_and_a_closed_port_buy_nothing(kind: Kind) 
     unknown = with_client(kind, kind.server(models=["another"]), use)
     assert isinstance(unknown, Misconfigured), unknown
 
-    refused = asyncio.run(at_closed(kind, f"http://127.0.0.1:{free_port()}", use))
+    refused = using(kind.name, f"http://127.0.0.1:{free_port()}{kind.under}", use)
     assert isinstance(refused, TransientError)
     assert not refused.maybe_billed
 
@@ -234,7 +228,7 @@ def test_a_check_says_what_is_wrong_in_words_a_person_can_act_on(kind: Kind) -> 
     assert KEY not in said
 
     address = f"http://127.0.0.1:{free_port()}"
-    said = asyncio.run(at_closed(kind, address, use))
+    said = using(kind.name, f"{address}{kind.under}", use)
     assert f"{address}{kind.under} cannot be reached" in said
     assert f"Check `{'url' if kind.name == 'http' else 'base_url'}` in configs/agents.yaml" in said
 
@@ -287,17 +281,6 @@ def test_an_interface_without_a_key_is_sent_none(kind: Kind) -> None:
     server = kind.server(key=None)
     assert with_client(kind, server, finished, key=None).ended
     assert "authorization" not in server.requests[0].headers
-
-
-async def at_closed(
-    kind: Kind, address: str, use: Callable[[AgentClient], Awaitable[ResultT]]
-) -> ResultT:
-    """What a client says at an address where nobody listens."""
-    client = open_agent("a", ask_of(kind, address), KEY, PLACE)
-    try:
-        return await use(client)
-    finally:
-        await client.close()
 
 
 def free_port() -> int:

@@ -16,7 +16,8 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.http import Request, Response
 from tests.servers.serving import serving
-from tests.tasks.agents.job_clients import KEY, KINDS, PLACE, Kind, ask_of
+from tests.tasks.agents.conversations import KEY, PLACE
+from tests.tasks.agents.job_clients import KINDS, Kind, ask_of
 from tests.tasks.asked_agents import (
     QUICK,
     ScriptedAgent,

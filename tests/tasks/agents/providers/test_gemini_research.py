@@ -4,22 +4,19 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
+from tasks.agents.agent import JobAnswer
 from tasks.agents.providers.gemini_answer import byte_to_character_offsets, read
 from tests.servers.job_gemini import REDIRECT
 from tests.servers.job_reports import Indexes
 from tests.servers.jobs import JobScript
-from tests.tasks.agents.foreign_json import ANYTHING, damaged
+from tests.tasks.agents.conversations import question
 from tests.tasks.agents.job_clients import (
     GEMINI,
     answer_of,
-    assert_sound,
-    brought,
     finished,
-    question,
     request_of,
     spans,
     with_client,
@@ -177,14 +174,3 @@ def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
     assert job.body["agent_config"] == AGENT_CONFIG | {"visualization": "auto"}
     assert job.body["service_tier"] == "flex"
     assert job.body["background"] is True
-
-
-@settings(deadline=None)
-@given(damaged(brought(GEMINI)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
-def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
-    assert_sound(GEMINI, raw)
-
-
-def test_json_that_is_nested_too_deep_is_unreadable() -> None:
-    with pytest.raises(UnreadableJobAnswer, match="expected an interaction"):
-        read("[" * 200_000)

@@ -4,26 +4,19 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tasks.agents.agent import JobAnswer, ReportSource, UnreadableJobAnswer
+from tasks.agents.agent import JobAnswer, ReportSource
 from tasks.agents.kinds import open_agent
 from tasks.agents.providers.answers import UNKNOWN_SOURCE
 from tasks.agents.providers.perplexity import list_sources, read
 from tasks.models.errors import Misconfigured
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
-from tests.tasks.agents.foreign_json import ANYTHING, damaged
+from tests.tasks.agents.conversations import PLACE, PROMPT, question
 from tests.tasks.agents.job_clients import (
     PERPLEXITY,
-    PLACE,
-    PROMPT,
     answer_of,
     ask_of,
-    assert_sound,
-    brought,
-    question,
     request_of,
     with_client,
 )
@@ -128,14 +121,3 @@ def test_a_cost_in_other_money_is_not_taken_for_dollars() -> None:
     assert of({"total_cost": -1}) is None
     assert of({"total_cost": float("nan")}) is None
     assert of("1") is None
-
-
-@settings(deadline=None)
-@given(damaged(brought(PERPLEXITY)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
-def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
-    assert_sound(PERPLEXITY, raw)
-
-
-def test_an_object_that_is_no_response_is_unreadable() -> None:
-    with pytest.raises(UnreadableJobAnswer, match="Perplexity's Agent API"):
-        read_of({"id": "x"})

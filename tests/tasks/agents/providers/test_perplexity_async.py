@@ -4,23 +4,17 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tasks.agents.agent import AgentClient, JobAnswer, UnreadableJobAnswer
+from tasks.agents.agent import AgentClient, JobAnswer
 from tasks.agents.providers.answers import UNKNOWN_SOURCE, split_thoughts
 from tasks.agents.providers.perplexity_async import read
 from tasks.models.errors import TransientError
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
-from tests.tasks.agents.foreign_json import ANYTHING, damaged
+from tests.tasks.agents.conversations import PROMPT, question
 from tests.tasks.agents.job_clients import (
     PERPLEXITY_ASYNC,
-    PROMPT,
     answer_of,
-    assert_sound,
-    brought,
-    question,
     request_of,
     with_client,
 )
@@ -156,14 +150,3 @@ def test_a_read_page_follows_from_the_last_query_of_the_search_that_found_it() -
 def test_a_content_in_parts_is_put_together() -> None:
     parts = [{"type": "text", "text": "One, "}, {"type": "image_url"}, {"text": "two."}]
     assert read_of(said(parts)).text == "One, two."
-
-
-@settings(deadline=None)
-@given(damaged(brought(PERPLEXITY_ASYNC)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
-def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
-    assert_sound(PERPLEXITY_ASYNC, raw)
-
-
-def test_an_object_that_is_no_request_is_unreadable() -> None:
-    with pytest.raises(UnreadableJobAnswer, match="asynchronous API"):
-        read("{}")
