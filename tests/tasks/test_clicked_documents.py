@@ -43,6 +43,7 @@ from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
+from tests.tasks.made_rows import a_row
 
 JUDGE = "gemini-3.8-flash"
 A, B, C = "https://a.org/why", "https://b.org/how", "https://c.org/gone"
@@ -82,9 +83,8 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
         text = "The tower was painted red in 1890."
         opened.write(
             Change(Agent, [Agent(edition="gym", agent="a", name="a")]),
-            Change(Report, [Report(edition="gym", agent="a", assignment="1", text=text,
-                                   text_sha=content_sha(text), source_path="1.md")]),
-        )  # fmt: skip
+            Change(Report, [a_row(Report, edition="gym", assignment="1", text=text)]),
+        )
         yield opened
 
 
@@ -208,8 +208,7 @@ def test_neither_a_sandbox_nor_an_export_serves_documents_and_no_board_counts_th
     assert exported() == set()
     assert {A, B, C} <= set(read_ban(export_edition(warehouse, "gym")).pages)
     assert warehouse.value("SELECT coalesce(sum(pages), 0) FROM page_counts") == 0
-    cited = Citation(edition="gym", agent="a", assignment="1", number=0, url=A, raw_url=A,
-                     kind="explicit")  # fmt: skip
+    cited = a_row(Citation, edition="gym", assignment="1", url=A, raw_url=A)
     warehouse.write(Change(Citation, [cited]))
     assert exported() == {A}  # as any cited page; a sandbox of this edition bans it still
     assert A in read_ban(export_edition(warehouse, "gym")).pages

@@ -7,20 +7,19 @@ from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import CollectionCost, Job
 from tasks.warehouse.results import Cell, Verdict
-from tasks.warehouse.rows import Report, Status
+from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 
 def report(agent: str, assignment: str) -> Report:
-    return Report(edition="e", agent=agent, assignment=assignment, text="t", text_sha="s",
-                  source_path="p")  # fmt: skip
+    return a_row(Report, agent=agent, assignment=assignment)
 
 
 def job(agent: str, assignment: str, usd: float | None, state: Any = "done") -> Job:
-    return Job(job=f"{agent} {assignment} {state}", edition="e", agent=agent,
-               assignment=assignment, attempt=1, kind="chat", parameters="{}", prompt="p",
-               prompt_sha="s", state=state, cost_usd=usd)  # fmt: skip
+    of = {"agent": agent, "assignment": assignment, "state": state}
+    return a_row(Job, **of, job=f"{agent} {assignment} {state}", cost_usd=usd)
 
 
 def entered(agent: str, assignment: str, usd: float | None, minutes: float) -> CollectionCost:
@@ -29,28 +28,21 @@ def entered(agent: str, assignment: str, usd: float | None, minutes: float) -> C
 
 def judged(warehouse: Warehouse, judge: str, agent: str, *costs: float | None) -> None:
     """A report of the agent, judged with calls that cost this much."""
+    ids = [f"{judge} {agent} {n}" for n in range(len(costs))]
     calls = [
-        Call(call_id=f"{judge} {agent} {n}", request_id=f"{judge} {agent} {n}", attempt=1,
-             provider="p", model="m", parameters="{}", reply_schema="{}", system_prompt="",
-             prompt="", prompt_sha="", judge=judge, protocol="wiki_fact", step="s", status="ok",
-             delivery="live", cost_usd=usd)
-        for n, usd in enumerate(costs)
-    ]  # fmt: skip
-    verdicts = [
-        Verdict(cell_id=f"{judge} {agent}", edition="e", protocol="wiki_fact", step="s",
-                agent=agent, assignment="x", item=f"{n}", judge=judge, model_version=None,
-                prompt_sha="", status=Status.OK, call_id=call.call_id)
-        for n, call in enumerate(calls)
-    ]  # fmt: skip
+        a_row(Call, call_id=name, request_id=name, judge=judge, cost_usd=usd)
+        for name, usd in zip(ids, costs, strict=True)
+    ]
+    of = {"cell_id": f"{judge} {agent}", "agent": agent, "judge": judge, "model_version": None}
+    verdicts = [a_row(Verdict, **of, item=name, call_id=name) for name in ids]
     warehouse.write(
         Change(Call, calls), Change(Verdict, verdicts), Change(Cell, [cell(judge, agent)])
     )
 
 
 def cell(judge: str, agent: str, status: Any = "done", assignment: str = "x") -> Cell:
-    return Cell(cell_id=f"{judge} {agent} {assignment}", edition="e", protocol="wiki_fact",
-                agent=agent, assignment=assignment, judge=judge, model_version="m",
-                prompt_sha="s", protocol_version="1", input_sha="i", status=status)  # fmt: skip
+    of = {"judge": judge, "agent": agent, "assignment": assignment}
+    return a_row(Cell, **of, cell_id=f"{judge} {agent} {assignment}", status=status)
 
 
 def of_reports(warehouse: Warehouse, judge: str = "offline") -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 NOW = utc_now()
 BEFORE = NOW - timedelta(hours=1)
@@ -16,22 +17,15 @@ BEFORE = NOW - timedelta(hours=1)
 
 def call(number: int, at: datetime, **more: Any) -> Call:
     given: dict[str, Any] = {
-        "call_id": f"c{number}", "request_id": f"r{number}", "attempt": 1, "provider": "p",
-        "model": "m", "parameters": "{}", "reply_schema": "{}", "system_prompt": "",
-        "prompt": "", "prompt_sha": "s", "judge": "local", "protocol": "wiki_fact",
-        "step": "verify", "status": "ok", "delivery": "live", "prompt_tokens": 10,
-        "output_tokens": 5, "cost_usd": 0.5, "called_at": at,
+        "call_id": f"c{number}", "request_id": f"r{number}", "judge": "local", "step": "verify",
+        "prompt_tokens": 10, "output_tokens": 5, "cost_usd": 0.5, "called_at": at,
     }  # fmt: skip
-    return Call(**given | more)
+    return a_row(Call, **given | more)
 
 
 def job(number: int, state: str, **more: Any) -> Job:
-    given: dict[str, Any] = {
-        "job": f"j{number}", "edition": "e", "agent": "asked", "assignment": f"a{number}",
-        "attempt": 1, "kind": "k", "parameters": "{}", "prompt": "", "prompt_sha": "s",
-        "state": state, "created_at": BEFORE,
-    }  # fmt: skip
-    return Job(**given | more)
+    given = {"job": f"j{number}", "agent": "asked", "assignment": f"a{number}", "state": state}
+    return a_row(Job, **{"created_at": BEFORE} | given | more)
 
 
 def test_calls_and_jobs_are_counted_for_this_run_and_in_all(warehouse: Warehouse) -> None:

@@ -1,6 +1,7 @@
 """What a person enters and decides about reports."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from tasks.jobs.resolve import ask_again, record_cost
 from tasks.jobs.rows import compute_cost
 from tasks.pending.reports import check_askable, find_pending_reports
 from tasks.warehouse.jobs import Job
-from tasks.warehouse.rows import Report, content_sha
+from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.asked_agents import (
@@ -23,20 +24,16 @@ from tests.tasks.asked_agents import (
     path_of,
     with_assignments,
 )
+from tests.tasks.made_rows import a_row
 
 
-def a_job(number: int, state: str, **more: object) -> Job:
-    fields = {
-        "job": f"evergreen-{number:04}", "edition": EDITION, "agent": AGENT,
-        "assignment": f"Tern_{number}", "attempt": 1, "kind": "http", "parameters": "{}",
-        "prompt": "p", "prompt_sha": "s", "state": state,
-    }  # fmt: skip
-    return Job.model_validate(fields | more)
+def a_job(number: int, state: str, **more: Any) -> Job:
+    of = {"edition": EDITION, "agent": AGENT, "assignment": f"Tern_{number}"}
+    return a_row(Job, **of, job=f"evergreen-{number:04}", state=state, **more)
 
 
 def a_report(number: int) -> Report:
-    return Report(edition=EDITION, agent=AGENT, assignment=f"Tern_{number}", text="A tern.",
-                  text_sha=content_sha("A tern."), source_path="x.md")  # fmt: skip
+    return a_row(Report, edition=EDITION, agent=AGENT, assignment=f"Tern_{number}")
 
 
 def test_costs_entered_by_hand_stand_beside_what_the_interface_said(warehouse: Warehouse) -> None:

@@ -28,6 +28,7 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.tasks.costs.test_runs import call, job
+from tests.tasks.made_rows import a_row
 
 DECEMBER = datetime(2026, 12, 1, 6, 30, tzinfo=UTC)
 BEGUN = datetime(2026, 11, 20, 6, tzinfo=UTC)
@@ -39,11 +40,10 @@ SETTINGS = RefreshSettings.model_validate(
 
 def begun(warehouse: Warehouse, edition: str = "2026-12", **more: Any) -> None:
     given: dict[str, Any] = {
-        "edition": edition, "api_url": "https://wiki.example/w/api.php", "category": "c",
-        "created_since": BEGUN - timedelta(days=100), "created_until": BEGUN, "n_articles": 7,
-        "rules": "{}", "formula_version": "1", "begun_at": BEGUN,
+        "edition": edition, "created_since": BEGUN - timedelta(days=100), "created_until": BEGUN,
+        "n_articles": 7, "begun_at": BEGUN,
     }  # fmt: skip
-    warehouse.write(Change(Collection, [Collection.model_validate(given | more)]))
+    warehouse.write(Change(Collection, [a_row(Collection, **given | more)]))
 
 
 def month(warehouse: Warehouse, **wished: Any) -> Month:
@@ -178,17 +178,15 @@ def test_what_a_month_has_spent_is_that_of_its_own_reports_and_judges(warehouse:
                 call(6, after, cost_usd=800.0),
             ],
         ),
-        Change(Verdict, [verdict("2026-12", "c1"), verdict("2026-11", "c6")]),
+        Change(
+            Verdict,
+            [
+                a_row(Verdict, edition=e, cell_id=c, call_id=c)
+                for e, c in (("2026-12", "c1"), ("2026-11", "c6"))
+            ],
+        ),
     )
     assert sum_spent(warehouse, mine) == 3.75
-
-
-def verdict(edition: str, call_id: str) -> Verdict:
-    return Verdict(
-        cell_id=f"{edition} {call_id}", edition=edition, protocol="p", step="s", agent="a",
-        assignment="x", item="1", judge="local", model_version="m", prompt_sha="s", status="ok",
-        call_id=call_id,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

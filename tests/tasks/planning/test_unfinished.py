@@ -14,6 +14,7 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.asked_agents import AGENT, EDITION, with_assignments
 from tests.tasks.jobs.test_resolve import a_job, a_report
+from tests.tasks.made_rows import a_row
 from tests.tasks.planning.test_month import BEGUN, SETTINGS, begun
 
 
@@ -22,10 +23,8 @@ def ran(
     name: str = "refresh", kind: Any = "command", **parameters: Any,
 ) -> None:  # fmt: skip
     """A run that is in the audit."""
-    entry = AuditEntry(
-        began_at=at, version="1", kind=kind, name=name, os_user="u", host="h", edition=edition,
-        parameters=json.dumps(parameters), outcome=outcome,
-    )  # fmt: skip
+    of = {"began_at": at, "kind": kind, "name": name, "edition": edition, "outcome": outcome}
+    entry = a_row(AuditEntry, **of, parameters=json.dumps(parameters))
     warehouse.write(Change(AuditEntry, [entry]))
 
 

@@ -1,7 +1,6 @@
 """The views that people ask: each counts what it says it counts."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ from tasks.warehouse.calls import Call
 from tasks.warehouse.explanations import report_id
 from tasks.warehouse.jobs import CollectionCost, ImportIssue, Job, JobState
 from tasks.warehouse.results import Cell, LeaderboardRow, Score, Verdict
-from tasks.warehouse.rows import Report, Status, replace_surrogates
+from tasks.warehouse.rows import Report, replace_surrogates
 from tasks.warehouse.snapshot import export_edition, open_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.citing import ASSIGNMENT, EDITION, judge_all, page, write_edition
+from tests.tasks.made_rows import a_row
 
 GOOD, WALL, NEVER = "https://good.org", "https://wall.org", "https://never.org"
 KEY = {"edition": EDITION, "agent": "a", "assignment": ASSIGNMENT}
@@ -55,11 +55,8 @@ def test_a_fact_is_counted_once_for_each_agent_that_was_judged(warehouse: Wareho
 def test_a_fact_that_nobody_decided_has_no_share(tmp_path: Path) -> None:
     with open_warehouse(tmp_path / "w.duckdb") as opened:
         write_edition(opened, {"a": []}, [])
-        verdict = Verdict(**KEY, cell_id="c", protocol="wiki_fact", step="coverage", item="fact:0",
-                          judge="j", model_version=None, prompt_sha="s",
-                          status=Status.NOT_ASSESSED)  # fmt: skip
-        score = Score(**KEY, protocol="wiki_fact", judge="j", metric="m", value=None, state="done",
-                      cell_id="c", scorer_version="1")  # fmt: skip
+        verdict = a_row(Verdict, **KEY, step="coverage", item="fact:0", status="not_assessed")
+        score = a_row(Score, **KEY, value=None, cell_id="c")
         opened.write(Change(Verdict, [verdict]), Change(Score, [score]))
         (fact,) = records(opened, "SELECT n_agents, n_covered, share FROM coverage_by_fact")
         (section,) = records(opened, "SELECT n_decided, share FROM coverage_by_section")
@@ -98,10 +95,7 @@ def test_views_of_the_wiki_protocols_hold_nothing_of_another(warehouse: Warehous
         row.model_copy(update={"protocol": "fact", "cell_id": f"fact of {row.cell_id}"})
         for row in warehouse.rows(Score, "protocol = 'wiki_fact'")
     ]
-    figure = LeaderboardRow(
-        edition=EDITION, protocol="fact", agent="only here", judge="j", metric="m", value=0.5,
-        macro=0.5, micro=0.5, n_items=1, n_reports=1, n_open=1, provisional=True,
-    )  # fmt: skip
+    figure = a_row(LeaderboardRow, protocol="fact", agent="only here", provisional=True)
     warehouse.write(Change(Verdict, copied), Change(Score, named), Change(LeaderboardRow, [figure]))
     assert copied
     assert [shown(view) for view in views] == before
@@ -129,13 +123,8 @@ def test_what_is_open_and_what_failed_is_counted_by_agent(warehouse: Warehouse) 
 
 def test_reports_that_wait_or_failed_or_lack_something_are_open(tmp_path: Path) -> None:
     def score(assignment: str, state: str, n_open: int, reason: str | None) -> Score:
-        return Score.model_validate(
-            KEY | {
-                "assignment": assignment, "protocol": "p", "judge": "j", "metric": "m",
-                "value": None, "state": state, "n_open": n_open, "reason": reason,
-                "scorer_version": "1",
-            }
-        )  # fmt: skip
+        of = {"assignment": assignment, "state": state, "n_open": n_open, "reason": reason}
+        return a_row(Score, **of, value=None)
 
     with open_warehouse(tmp_path / "w.duckdb") as opened:
         opened.write(
@@ -156,20 +145,9 @@ def test_reports_that_wait_or_failed_or_lack_something_are_open(tmp_path: Path) 
 
 
 def job(assignment: str, usd: float | None, state: JobState = "done", attempt: int = 1) -> Job:
-    return Job.model_validate(
-        KEY | {
-            "assignment": assignment, "job": f"{assignment} {attempt}", "attempt": attempt,
-            "kind": "http", "parameters": "{}", "prompt": "p", "prompt_sha": "s", "state": state,
-            "cost_usd": usd, "created_at": datetime(2026, 11, 1, tzinfo=UTC),
-            "error": "no answer" if state == "failed" else None,
-        }
-    )  # fmt: skip
-
-
-def report(assignment: str) -> Report:
-    return Report.model_validate(
-        KEY | {"assignment": assignment, "text": "t", "text_sha": "t", "source_path": "x"}
-    )
+    of = {"assignment": assignment, "job": f"{assignment} {attempt}", "attempt": attempt}
+    error = "no answer" if state == "failed" else None
+    return a_row(Job, **of, state=state, cost_usd=usd, error=error)
 
 
 def cost(warehouse: Warehouse) -> dict[str, Any]:
@@ -178,11 +156,9 @@ def cost(warehouse: Warehouse) -> dict[str, Any]:
 
 
 def test_a_cost_says_whether_it_is_known_of_all_reports(tmp_path: Path) -> None:
-    entered = [
-        CollectionCost.model_validate(KEY | {"assignment": name, "usd": 4.0}) for name in ("2", "3")
-    ]
+    entered = [a_row(CollectionCost, assignment=name, usd=4.0) for name in "23"]
     with open_warehouse(tmp_path / "w.duckdb") as opened:
-        opened.write(Change(Report, [report(name) for name in ("1", "2", "3")]))
+        opened.write(Change(Report, [a_row(Report, assignment=name) for name in "123"]))
         row = cost(opened)
         assert (row["reports"], row["priced_reports"], row["report_cost"]) == (3, 0, "unknown")
         assert (row["report_usd"], row["usd_per_report"], row["judging_cost"]) == (None,) * 3
@@ -200,41 +176,29 @@ def test_a_cost_says_whether_it_is_known_of_all_reports(tmp_path: Path) -> None:
 
 
 def test_judging_without_calls_says_so_and_is_unknown_without_a_price(tmp_path: Path) -> None:
-    cell = Cell(**KEY, cell_id="c", protocol="p", judge="j", model_version="m", prompt_sha="s",
-                protocol_version="1", input_sha="i", status="done")  # fmt: skip
-    verdict = Verdict(**KEY, cell_id="c", protocol="p", step="s", item="i", judge="j",
-                      model_version="m", prompt_sha="s", status=Status.OK)  # fmt: skip
-
-    def call(usd: float | None) -> Call:
-        return Call.model_validate(
-            dict.fromkeys(
-                ["provider", "model", "parameters", "reply_schema", "system_prompt", "prompt",
-                 "prompt_sha", "judge", "protocol", "step", "delivery"], "x",
-            ) | {"call_id": "k", "request_id": "r", "attempt": 1, "status": "ok", "cost_usd": usd}
-        )  # fmt: skip
-
+    verdict = a_row(Verdict)
     with open_warehouse(tmp_path / "w.duckdb") as opened:
         opened.write(
-            Change(Report, [report(ASSIGNMENT)]), Change(Cell, [cell]), Change(Verdict, [verdict])
+            Change(Report, [a_row(Report)]), Change(Cell, [a_row(Cell)]), Change(Verdict, [verdict])
         )
         row = cost(opened)
         assert (row["judged_reports"], row["judging_calls"]) == (1, 0)
         assert (row["judging_usd"], row["judging_cost"]) == (None, "no calls")
-        bought = verdict.model_copy(update={"call_id": "k"})
-        opened.write(Change(Verdict, [bought]), Change(Call, [call(0.25)]))
+        bought = verdict.model_copy(update={"call_id": "c"})
+        opened.write(Change(Verdict, [bought]), Change(Call, [a_row(Call, cost_usd=0.25)]))
         row = cost(opened)
         assert (row["judging_calls"], row["unpriced_calls"]) == (1, 0)
         assert (row["judging_usd"], row["judging_usd_per_report"]) == (0.25, 0.25)
         assert row["judging_cost"] == "known"
-        opened.write(Change(Call, [call(None)]))
+        opened.write(Change(Call, [a_row(Call, cost_usd=None)]))
         row = cost(opened)
         assert (row["judging_calls"], row["unpriced_calls"]) == (1, 1)
         assert (row["judging_usd"], row["judging_usd_per_report"]) == (None, None)
 
 
 def test_failed_jobs_and_unreadable_files_are_counted_as_failures(tmp_path: Path) -> None:
-    issue = ImportIssue(edition=EDITION, scope="a", path="x.md", kind="not_utf8",
-                        severity="unreadable", message="x.md is not UTF-8")  # fmt: skip
+    issue = a_row(ImportIssue, scope="a", path="x.md", kind="not_utf8",
+                  severity="unreadable", message="x.md is not UTF-8")  # fmt: skip
     with open_warehouse(tmp_path / "w.duckdb") as opened:
         opened.write(
             Change(Job, [job("1", None, "failed"), job("2", None, "lost"), job("3", 1.0)]),
@@ -261,10 +225,7 @@ def test_the_index_counts_what_there_is_of_each_report(warehouse: Warehouse) -> 
 def test_the_index_gives_every_report_the_id_that_pages_have(
     keys: set[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    reports = [
-        Report(edition=e, agent=a, assignment=x, text="t", text_sha="t", source_path="p")
-        for e, a, x in sorted(keys)
-    ]
+    reports = [a_row(Report, edition=e, agent=a, assignment=x) for e, a, x in sorted(keys)]
     with open_warehouse(tmp_path_factory.mktemp("ids") / "w.duckdb") as opened:
         opened.write(Change(Report, reports))
         rows = opened.frame("SELECT report, edition, agent, assignment FROM report_index").rows()

@@ -21,44 +21,26 @@ from tasks.warehouse.location import DuckLake, parse_location
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.results import LeaderboardRow, Verdict
-from tasks.warehouse.rows import Edition, Report, Row, Status, content_sha, replace_surrogates
+from tasks.warehouse.rows import Edition, Report, Row, replace_surrogates
 from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.snapshot import export_edition, load_latest_manifests
 from tasks.warehouse.store import Warehouse, get_open_warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE
 from tasks.warehouse.writer import Change, arrow_table
+from tests.tasks.made_rows import a_row
 
 
 def edition(name: str = "e") -> Edition:
     return Edition(edition=name, source="test")
 
 
-def report(assignment: str, text: str = "text", agent: str = "a") -> Report:
-    return Report(
-        edition="e",
-        agent=agent,
-        assignment=assignment,
-        text=text,
-        text_sha=content_sha(text),
-        source_path=f"{assignment}.md",
-    )
+def report(assignment: str, text: str = "text") -> Report:
+    return a_row(Report, assignment=assignment, text=text)
 
 
 def verdict(cell: str, item: str) -> Verdict:
-    return Verdict(
-        cell_id=cell,
-        edition="e",
-        protocol="p",
-        step="s",
-        agent="a",
-        assignment="x",
-        item=item,
-        judge="j",
-        model_version="m",
-        prompt_sha="0",
-        status=Status.OK,
-    )
+    return a_row(Verdict, cell_id=cell, item=item)
 
 
 @pytest.fixture
@@ -202,10 +184,7 @@ def test_another_schema_is_refused_and_left_as_it_is(
 def test_a_warehouse_of_the_oldest_schema_opens_with_its_rows_and_gets_what_is_new(
     path: Path, opened: Any
 ) -> None:
-    row = LeaderboardRow(
-        edition="e", protocol="wiki_fact", agent="ann", metric="ref_acc", judge="j", value=0.5,
-        macro=0.5, micro=0.5, n_items=2, n_reports=1, n_open=0, provisional=False,
-    )  # fmt: skip
+    row = a_row(LeaderboardRow)
     with open_warehouse(path) as warehouse:
         warehouse.write(Change(LeaderboardRow, [row]))
         identity = warehouse.id

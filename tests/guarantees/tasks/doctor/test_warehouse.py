@@ -23,12 +23,13 @@ from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.results import Cell, Verdict
-from tasks.warehouse.rows import Citation, Edition, Status, utc_now
+from tasks.warehouse.rows import Citation, Edition, utc_now
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.annotated import sample_warehouse
 from tests.tasks.backed_up import keep_file, keep_page
+from tests.tasks.made_rows import a_row
 
 pytestmark = pytest.mark.file_only
 
@@ -173,31 +174,20 @@ class TestTables:
         assert found.advice
 
 
-def cell(n_verdicts: int) -> Cell:
-    return Cell(
-        cell_id="c", edition="sample", protocol="p", agent="a", assignment="x", judge="j",
-        model_version="m", prompt_sha="p", protocol_version="1", input_sha="i", status="done",
-        n_verdicts=n_verdicts,
-    )  # fmt: skip
-
-
-def verdict(call_id: str | None = None) -> Verdict:
-    return Verdict(
-        cell_id="c", edition="sample", protocol="p", step="s", agent="a", assignment="x", item="1",
-        judge="j", model_version="m", prompt_sha="p", status=Status.OK, call_id=call_id,
-    )  # fmt: skip
-
-
+KEY = {"edition": "sample", "agent": "a", "assignment": "x"}
+VERDICT = a_row(Verdict, **KEY)
 BREAKING: dict[str, list[Change]] = {
-    "verdicts without their cell": [Change(Verdict, [verdict()])],
-    "judged cells with a wrong number of verdicts": [Change(Cell, [cell(2)])],
+    "verdicts without their cell": [Change(Verdict, [VERDICT])],
+    "judged cells with a wrong number of verdicts": [
+        Change(Cell, [a_row(Cell, **KEY, n_verdicts=2)]),
+    ],
     "verdicts without their call in the ledger": [
-        Change(Cell, [cell(1)]), Change(Verdict, [verdict("never made")]),
+        Change(Cell, [a_row(Cell, **KEY, n_verdicts=1)]),
+        Change(Verdict, [VERDICT.model_copy(update={"call_id": "never made"})]),
     ],
     "claims without their report": [],
     "citations without their claim": [
-        Change(Citation, [Citation(edition="sample", agent="a", assignment="x", number=99,
-                                   url="u", raw_url="u", kind="explicit")]),
+        Change(Citation, [a_row(Citation, **KEY, number=99)]),
     ],
     "reports without their assignment": [],
     "assignments without their edition": [
@@ -245,7 +235,8 @@ def test_an_export_that_is_behind_the_tables_is_told(path: Path) -> None:
         export_edition(store, "sample")
         found = one(check_exports(store, parse_location(path)))
         assert found.status == "ok"
-        store.write(Change(Cell, [cell(1)]), Change(Verdict, [verdict()]))
+        store.write(*BREAKING["judged cells with a wrong number of verdicts"])
+        store.write(Change(Verdict, [VERDICT]))
         found = one(check_exports(store, parse_location(path)))
     assert found.status == "warn"
     assert "since then verdicts have changed" in found.finding
@@ -254,11 +245,9 @@ def test_an_export_that_is_behind_the_tables_is_told(path: Path) -> None:
 
 class TestWork:
     def job(self, name: str, state: Any, hours: float = 0) -> Job:
-        return Job(
-            job=name, edition="sample", agent="a", assignment=name, attempt=1, kind="chat",
-            parameters="{}", prompt="p", prompt_sha="s", state=state,
-            created_at=utc_now() - timedelta(hours=hours),
-        )  # fmt: skip
+        began = utc_now() - timedelta(hours=hours)
+        of = {"edition": "sample", "assignment": name}
+        return a_row(Job, **of, job=name, state=state, created_at=began)
 
     def test_jobs_that_a_person_must_decide_about_are_told(self, path: Path) -> None:
         with open_warehouse(path) as store:

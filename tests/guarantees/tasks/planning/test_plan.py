@@ -12,13 +12,14 @@ from tasks.planning.month import Month, RefreshOptions, resolve_month
 from tasks.planning.plan import find_refusals, plan_month
 from tasks.warehouse.calls import Call
 from tasks.warehouse.results import Verdict
-from tasks.warehouse.rows import Citation, Report, content_sha
+from tasks.warehouse.rows import Citation, Report
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.rigs.kill_and_resume import contents
 from tests.tasks.asked_agents import EDITION, with_assignments
 from tests.tasks.costs.test_runs import call
+from tests.tasks.made_rows import a_row
 from tests.tasks.planning.test_month import BEGUN, DECEMBER, SETTINGS, begun
 
 PAID = "gemini_deep_research"
@@ -59,10 +60,11 @@ def frozen(warehouse: Warehouse, n: int = 4) -> None:
 
 def reported(warehouse: Warehouse, *numbers: int, agent: str = PAID) -> None:
     rows = [
-        Report(edition=EDITION, agent=agent, assignment=f"Tern_{n}", text="A tern is a bird.",
-               text_sha=content_sha("A tern is a bird."), status="ok", source_path="x")
+        a_row(
+            Report, edition=EDITION, agent=agent, assignment=f"Tern_{n}", text="A tern is a bird."
+        )
         for n in numbers
-    ]  # fmt: skip
+    ]
     warehouse.write(Change(Report, rows))
 
 
@@ -103,9 +105,7 @@ def test_of_a_frozen_one_only_what_is_missing(warehouse: Warehouse) -> None:
     assert (found["ask"].n, found["ask"].usd, found["ask"].usd_at_most) == (1, 3.5, 10.0)
     assert found["fetch"].n is None  # who knows what the fourth one will cite
     reported(warehouse, 3)
-    cited = Citation(edition=EDITION, agent=PAID, assignment="Tern_0", number=0,
-                     url="https://a.example/", raw_url="https://a.example/",
-                     kind="explicit")  # fmt: skip
+    cited = a_row(Citation, edition=EDITION, agent=PAID, assignment="Tern_0")
     warehouse.write(Change(Citation, [cited]))
     found = plan(warehouse)
     assert (found["ask"].n, found["ask"].usd) == (0, 0.0)
@@ -121,14 +121,11 @@ def test_what_judging_reports_to_come_costs_is_unknown_until_enough_were_judged(
     assert "4 future reports" in found.action
 
     def judged(n: int) -> None:
+        key = {"edition": "other", "assignment": f"x{n}", "judge": JUDGE}
         warehouse.write(
             Change(Call, [call(n, BEGUN, judge=JUDGE, cost_usd=0.5)]),
-            Change(Verdict, [Verdict(
-                cell_id=f"c{n}", edition="other", protocol="p", step="s", agent="a",
-                assignment=f"x{n}", item="1", judge=JUDGE, model_version="m", prompt_sha="s",
-                status="ok", call_id=f"c{n}",
-            )]),
-        )  # fmt: skip
+            Change(Verdict, [a_row(Verdict, **key, cell_id=f"c{n}", call_id=f"c{n}")]),
+        )
 
     for n in range(4):
         judged(n)

@@ -26,6 +26,7 @@ from tasks.warehouse.results import LeaderboardRow, Verdict
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.rigs.made_edition import BEGAN, EDITION, TINY, make
+from tests.tasks.made_rows import a_row
 
 OUTSIDE = re.compile(r"^(?:[a-z]+:)?//|^[a-z]+:", re.IGNORECASE)
 PARTS = re.compile(r'window\.evergreenParts\("(?P<key>[^"]+)", (?P<content>.*)\);\n', re.DOTALL)
@@ -98,11 +99,8 @@ def test_a_judge_that_never_answered_is_named_below_the_boards(
 ) -> None:
     asked = Path(shutil.copy(warehouse, tmp_path / "w.duckdb"))
     with open_warehouse(asked) as opened:
-        row = LeaderboardRow(
-            edition=EDITION, protocol="wiki_fact", agent=BEGAN, metric="coverage_wiki",
-            judge="silent", value=None, macro=None, micro=None, n_items=0, n_reports=0, n_open=9,
-            provisional=True,
-        )  # fmt: skip
+        nothing = {"value": None, "n_items": 0, "n_reports": 0, "n_open": 9, "provisional": True}
+        row = a_row(LeaderboardRow, edition=EDITION, agent=BEGAN, judge="silent", **nothing)
         elsewhere = row.model_copy(update={"metric": "on_no_board", "value": 0.5})
         opened.write(Change(LeaderboardRow, [row, elsewhere]))
     publish(asked, tmp_path / "site", judges=["silent", "offline"])

@@ -24,6 +24,7 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.write_counter import WriteCount, WriteCounter, count_path
 from tasks.warehouse.writer import Change
 from tests.tasks.backed_up import restored
+from tests.tasks.made_rows import a_row
 from tests.tasks.warehouse.test_store import take_back_to_the_oldest_schema
 
 pytestmark = pytest.mark.file_only
@@ -283,8 +284,8 @@ class TestBackups:
         create_backup(path, tmp_path / "b")
         with open_warehouse(path) as store:
             for place, end in (("first", "ok"), ("second", "ok"), ("third", "failed")):
-                entry = AuditEntry(version="1", kind="command", name="backup", os_user="u",
-                                   host="h", parameters=f'{{"to": "/srv/{place}"}}')  # fmt: skip
+                to = f'{{"to": "/srv/{place}"}}'
+                entry = a_row(AuditEntry, name="backup", parameters=to)
                 store.write(Change(AuditEntry, [entry.end(end)]))  # type: ignore[arg-type]
         with open_warehouse(path) as store:
             for n in range(3):
@@ -298,8 +299,7 @@ class TestBackups:
 
     def test_one_made_after_the_loss_is_not(self, backed_up: Path) -> None:
         with open_warehouse(backed_up) as store:
-            entry = AuditEntry(version="1", kind="command", name="backup", os_user="u", host="h",
-                               parameters='{"to": "/srv/late"}')  # fmt: skip
+            entry = a_row(AuditEntry, name="backup", parameters='{"to": "/srv/late"}')
             store.write(Change(AuditEntry, [entry.end("ok")]))
         assert "restore /srv/second" in str(lost(backed_up))
 
