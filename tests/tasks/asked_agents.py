@@ -17,6 +17,7 @@ from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 EDITION, AGENT = "2026-11", "scripted"
 REPLY = "Decide yourself."
@@ -93,23 +94,16 @@ def with_assignments(warehouse: Warehouse, n: int = 1, kind: Any = "write_articl
     names = [f"Tern_{number}" for number in range(n)]
     warehouse.write(
         Change(Edition, [Edition(edition=EDITION, source="test")]),
-        Change(
-            Article,
-            [
-                Article(edition=EDITION, article=name, title=name.replace("_", " "),
-                        url=f"https://en.wikipedia.org/wiki/{name}", text="A tern.",
-                        text_sha=content_sha("A tern."))
-                for name in names
-            ],
-        ),
-        Change(
-            Assignment,
-            [
-                Assignment(edition=EDITION, assignment=name, article=name, kind=kind,
-                           prompt=f"Write about {name}.", prompt_sha=content_sha(name))
-                for name in names
-            ],
-        ),
+        Change(Article, [
+            a_row(Article, edition=EDITION, article=name, title=name.replace("_", " "),
+                  url=f"https://en.wikipedia.org/wiki/{name}", text="A tern.")
+            for name in names
+        ]),
+        Change(Assignment, [
+            a_row(Assignment, edition=EDITION, assignment=name, article=name, kind=kind,
+                  prompt=f"Write about {name}.", prompt_sha=content_sha(name))
+            for name in names
+        ]),
     )  # fmt: skip
 
 

@@ -42,10 +42,10 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
 from tests.servers.gemini import GeminiServer
-from tests.servers.serving import serving
+from tests.tasks.answering import JUDGE, server
 from tests.tasks.made_rows import a_row
 
-JUDGE = "gemini-3.8-flash"
+__all__ = ["server"]
 A, B, C = "https://a.org/why", "https://b.org/how", "https://c.org/gone"
 QUERY = {
     "id": "1", "question": "Why is the tower red?",
@@ -90,15 +90,6 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 def fetched(warehouse: Warehouse, *urls: str) -> None:
     warehouse.write(Change(Page, [page(url) for url in urls]))
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
-    model = GeminiServer()
-    with serving(model) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        yield model
 
 
 def made(warehouse: Warehouse) -> None:

@@ -28,8 +28,8 @@ from tests.tasks.made_rows import a_row
 
 
 def a_job(number: int, state: str, **more: Any) -> Job:
-    of = {"edition": EDITION, "agent": AGENT, "assignment": f"Tern_{number}"}
-    return a_row(Job, **of, job=f"evergreen-{number:04}", state=state, **more)
+    of = {"edition": EDITION, "agent": AGENT, "assignment": f"Tern_{number}", "state": state}
+    return a_row(Job, **{"job": f"evergreen-{number:04}"} | of | more)
 
 
 def a_report(number: int) -> Report:

@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,10 @@ from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.gemini import GeminiServer
-from tests.servers.serving import serving
 from tests.tasks.annotated import sample_warehouse
+from tests.tasks.answering import JUDGE, server
 
-JUDGE = "gemini-3.8-flash"
+__all__ = ["server"]
 WHOLE = pl.Series(["wiki_fact", "wiki_writing"])
 
 
@@ -36,15 +36,6 @@ def entry() -> LlmJudgeEntry:
     _, found = load_judge_entry(JUDGE)
     assert isinstance(found, LlmJudgeEntry)
     return found
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
-    model = GeminiServer()
-    with serving(model) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        yield model
 
 
 class InThread:

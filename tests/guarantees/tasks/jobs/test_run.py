@@ -42,6 +42,10 @@ LATER = TransientError("HTTP 429: later", "rate_limit", hint_seconds=0.001)
 LOST = TransientError("reset", "connection", maybe_billed=True)
 
 
+async def killed() -> JobStatus:
+    raise KeyboardInterrupt
+
+
 def report(warehouse: Warehouse, client: Any, **more: Any) -> None:
     """One run over the one missing report."""
     asyncio.run(asker_of(warehouse, client, **more).get_report(missing(warehouse)[0]))
@@ -159,9 +163,6 @@ def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
 
 
 def test_a_run_that_ended_while_sending_leaves_a_lost_job(warehouse: Warehouse) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([killed]))
     assert only(warehouse).state == "sending"
@@ -300,9 +301,6 @@ def test_who_asks_back_twice_is_judged_as_it_stands(warehouse: Warehouse) -> Non
 
 
 def test_a_conversation_goes_on_where_it_was(warehouse: Warehouse) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([running(), running()], [ended(QUESTION), killed]))
     client = ScriptedAgent([], [ended()])
@@ -314,9 +312,6 @@ def test_a_conversation_goes_on_where_it_was(warehouse: Warehouse) -> None:
 def test_a_second_question_found_by_a_later_run_is_not_answered_either(
     warehouse: Warehouse,
 ) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([running(), running()], [ended(QUESTION), killed]))
     client = ScriptedAgent([], [ended(QUESTION)])
@@ -409,9 +404,6 @@ def test_a_key_that_stops_working_while_jobs_are_waited_for_leaves_nobody_waitin
 def test_a_job_is_read_as_what_it_was_asked_as_and_not_looked_at_as_another_kind(
     warehouse: Warehouse,
 ) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([running()], [killed]))
     changed = asker_of(warehouse, ScriptedAgent([], [ended()]))
@@ -432,9 +424,6 @@ def test_a_job_that_is_asked_again_says_how_it_is_asked_now(warehouse: Warehouse
 def test_what_became_of_a_request_is_not_guessed_from_the_kind_an_agent_has_now(
     warehouse: Warehouse,
 ) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([killed]))
     client = ScriptedAgent([running()], [ended()])
