@@ -1,5 +1,6 @@
 """An agent that does as a test says, and an edition to ask it about."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import date
@@ -117,6 +118,16 @@ def jobs(warehouse: Warehouse) -> list[Job]:
 
 def path_of(tmp_path: Path) -> Path:
     return tmp_path / "warehouse.duckdb"
+
+
+def report(warehouse: Warehouse, client: Any, **more: Any) -> None:
+    """One run over the one missing report."""
+    asyncio.run(asker_of(warehouse, client, **more).get_report(missing(warehouse)[0]))
+
+
+def only(warehouse: Warehouse) -> Job:
+    (job,) = jobs(warehouse)
+    return job
 
 
 @pytest.fixture

@@ -23,11 +23,7 @@ from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
 from tasks.judging.session import judge_session
 from tasks.key_points import make_key_points
-from tasks.pending.key_points import (
-    DOCUMENT_CHARS,
-    find_pending_key_points,
-    load_documents,
-)
+from tasks.pending.key_points import DOCUMENT_CHARS, find_pending_key_points, load_documents
 from tasks.pending.pages import describe_open_pages, find_pending_pages
 from tasks.pending.status import count_stages
 from tasks.planning.estimate import estimate_key_points

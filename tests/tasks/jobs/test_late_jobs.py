@@ -23,8 +23,9 @@ from tests.tasks.asked_agents import (
     ScriptedAgent,
     asker_of,
     ended,
-    jobs,
     missing,
+    only,
+    report,
     running,
     warehouse,
 )
@@ -53,16 +54,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr("tasks.jobs.run.utc_now", clock)
     return clock
-
-
-def report(warehouse: Warehouse, client: Any, **more: Any) -> None:
-    """One run over the one missing report."""
-    asyncio.run(asker_of(warehouse, client, **more).get_report(missing(warehouse)[0]))
-
-
-def only(warehouse: Warehouse) -> Job:
-    [job] = jobs(warehouse)
-    return job
 
 
 def test_a_new_job_that_is_not_shown_yet_is_looked_for_again(

@@ -16,14 +16,7 @@ from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.asked_agents import (
-    AGENT,
-    EDITION,
-    PRICE,
-    ask_entry,
-    path_of,
-    with_assignments,
-)
+from tests.tasks.asked_agents import AGENT, EDITION, PRICE, ask_entry, path_of, with_assignments
 from tests.tasks.made_rows import a_row
 
 

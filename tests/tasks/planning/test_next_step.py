@@ -15,15 +15,7 @@ from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.jobs import Job, JobState
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.results import Score
-from tasks.warehouse.rows import (
-    Assignment,
-    Citation,
-    Edition,
-    Extraction,
-    Report,
-    Row,
-    utc_now,
-)
+from tasks.warehouse.rows import Assignment, Citation, Edition, Extraction, Report, Row, utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.made_rows import a_row

@@ -73,11 +73,6 @@ def test_the_title_is_found_too_and_other_forms_of_a_word(folder: Path) -> None:
     assert urls(folder, "towers") >= {TOWERS}
 
 
-def test_whole_texts_come_where_they_are_asked_for(folder: Path) -> None:
-    found = asked(folder, lambda index: index.search("rye", 1, PageFilter(), with_texts=True))
-    assert [one.text for one in found] == [PAGES[3].text]
-
-
 HOSTILE = ("", " ", "the of and", "!!!", "\0", "a:b AND (c OR", "said:x^2 ~", '"', "\ufffd",
            "%s {} $1 '; DROP", "漢字", "x" * 2000, "lighthouse " * 150)  # fmt: skip
 
@@ -117,20 +112,6 @@ def test_a_page_of_many_passages_leaves_room_for_others(tmp_path: Path) -> None:
 
 
 BANNED = PageFilter(ban=make_ban(["harrow"], [WIKI]))
-
-
-def test_what_an_assignment_bans_is_not_found(folder: Path) -> None:
-    assert urls(folder, ALL) >= {WIKI, COPY, MOVED}
-    assert urls(folder, ALL, BANNED) == {TOWERS, WRECKS, KEEPER, BAKERY}
-
-
-@pytest.mark.parametrize(
-    "address", [WIKI, COPY, MOVED, "http://en.m.wikipedia.org/wiki/Harrow_Point_Lighthouse#Lens"]
-)
-def test_nor_can_it_be_fetched(folder: Path, address: str) -> None:
-    with pytest.raises(NotServed, match="is banned by an assignment") as refused:
-        asked(folder, lambda index: index.get_page(address, BANNED))
-    assert refused.value.reason == "banned"
 
 
 def test_banned_hosts_and_pages_are_left_out_as_well(folder: Path) -> None:

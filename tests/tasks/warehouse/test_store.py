@@ -53,12 +53,6 @@ def test_a_table_has_exactly_the_columns_of_its_row(model: type[Row]) -> None:
     assert arrow_table(model, []).column_names == list(model.model_fields)
 
 
-def test_rows_come_back_as_they_were_written(warehouse: Warehouse) -> None:
-    written = edition()
-    warehouse.write(Change(Edition, [written]))
-    assert warehouse.rows(Edition, "edition = $1", ["e"]) == [written]
-
-
 def test_merging_the_same_key_replaces_and_only_new_keeps(warehouse: Warehouse) -> None:
     warehouse.write(Change(Report, [report("x", "old")]))
     warehouse.write(Change(Report, [report("x", "kept out")], only_new=True))
@@ -116,35 +110,21 @@ def test_opening_twice_in_one_process_shares_the_warehouse(path: Path) -> None:
         get_open_warehouse(path)
 
 
-def test_the_warehouse_keeps_its_id(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        first = warehouse.id
-    with open_warehouse(path) as warehouse:
-        assert warehouse.id == first
-
-
 @pytest.mark.file_only
-def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
-    path.write_bytes(b"not a database" * 1000)
-    with pytest.raises(DamagedWarehouse, match=r"warehouse\.duckdb"), open_warehouse(path):
-        pass
-    assert path.read_bytes() == b"not a database" * 1000
-
-
-@pytest.mark.file_only
-@pytest.mark.parametrize("kind", ["text", "empty", "folder"])
+@pytest.mark.parametrize("content", [b"# Read me\n", b"", b"not a database" * 1000, None])
 @pytest.mark.parametrize("opened", [open_warehouse, open_for_reading])
-def test_what_cannot_be_a_warehouse_gets_no_lock_file(
-    opened: Any, kind: str, tmp_path: Path
+def test_what_cannot_be_a_warehouse_is_left_as_it_is_and_gets_no_lock_file(
+    opened: Any, content: bytes | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "notes.txt"
-    if kind == "folder":
+    if content is None:
         path.mkdir()
     else:
-        path.write_text("# Read me\n" if kind == "text" else "")
+        path.write_bytes(content)
     with pytest.raises(DamagedWarehouse, match=r"notes\.txt is not a readable warehouse"):
         opened(path).__enter__()
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+    assert content is None or path.read_bytes() == content
 
 
 @pytest.mark.file_only

@@ -23,15 +23,7 @@ from tasks.planning.next_step import count_progress
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
 from tasks.warehouse.results import Score
-from tasks.warehouse.rows import (
-    Agent,
-    Assignment,
-    Claim,
-    Edition,
-    Extraction,
-    Report,
-    content_sha,
-)
+from tasks.warehouse.rows import Agent, Assignment, Claim, Edition, Extraction, Report, content_sha
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.traces import SearchTrace

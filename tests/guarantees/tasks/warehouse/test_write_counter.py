@@ -55,6 +55,11 @@ def as_if_killed(path: Path, to: Path) -> Path:
     return to / path.name
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "w.duckdb"
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
     """A warehouse whose process was killed with all its writes in the log, and where each ends."""
@@ -103,8 +108,7 @@ def test_a_log_that_is_cut_or_missing_is_told(
     assert f"remove {count_path(killed)}" in text
 
 
-def test_an_older_copy_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_an_older_copy_in_the_place_of_the_file_is_told(path: Path, tmp_path: Path) -> None:
     with open_warehouse(path) as store:
         write(store, "e")
     older = shutil.copy(path, tmp_path / "older.duckdb")
@@ -143,8 +147,7 @@ def test_what_is_lost_later_is_added(killed: Path, tmp_path: Path) -> None:
     assert said(N_WRITES + 2) in str(lost(again))
 
 
-def test_changes_that_share_a_commit_count_each(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_changes_that_share_a_commit_count_each(path: Path, tmp_path: Path) -> None:
     with opened_anew(path) as store:
         changes = [Change(Edition, [Edition(edition=f"e{n}", source="test")]) for n in range(5)]
         commits = [store._submit(change) for change in changes]
@@ -155,9 +158,8 @@ def test_changes_that_share_a_commit_count_each(tmp_path: Path) -> None:
     assert said(5) in str(lost(killed))
 
 
-def test_no_moment_to_die_raises_an_alarm(tmp_path: Path) -> None:
+def test_no_moment_to_die_raises_an_alarm(path: Path, tmp_path: Path) -> None:
     """Between a commit and its count beside it, the count is that of the write before."""
-    path = tmp_path / "w.duckdb"
     with open_warehouse(path) as store:
         before = b""
         for n in range(2):
@@ -202,8 +204,7 @@ def test_without_a_count_of_this_warehouse_nothing_is_said(
     assert lost(killed) is None
 
 
-def test_a_count_that_cannot_be_kept_fails_no_write(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_a_count_that_cannot_be_kept_fails_no_write(path: Path, tmp_path: Path) -> None:
     with opened_anew(path) as store:
         write(store, "e")
         count_path(path).with_suffix(".new").mkdir()  # as on a full disk: it cannot be made
@@ -247,8 +248,7 @@ def test_a_count_is_written_through_no_link(tmp_path: Path) -> None:
     assert other.read_text() == "mine"
 
 
-def test_an_older_warehouse_begins_to_count(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_an_older_warehouse_begins_to_count(path: Path, tmp_path: Path) -> None:
     with open_warehouse(path) as store:
         write(store, "e")
     take_back_to_the_oldest_schema(path)
@@ -261,8 +261,7 @@ def test_an_older_warehouse_begins_to_count(tmp_path: Path) -> None:
     assert lost(killed) is None
 
 
-def test_compaction_keeps_the_count(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_compaction_keeps_the_count(path: Path, tmp_path: Path) -> None:
     with open_warehouse(path) as store:
         write(store, "e")
     compact_warehouse(path)
@@ -276,9 +275,8 @@ def test_compaction_keeps_the_count(tmp_path: Path) -> None:
 
 class TestBackups:
     @pytest.fixture
-    def backed_up(self, tmp_path: Path) -> Path:
+    def backed_up(self, path: Path, tmp_path: Path) -> Path:
         """A warehouse with backups in its audit, and three writes after the last of them."""
-        path = tmp_path / "w.duckdb"
         with open_warehouse(path) as store:
             write(store, "e")
         create_backup(path, tmp_path / "b")

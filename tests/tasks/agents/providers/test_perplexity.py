@@ -13,13 +13,7 @@ from tasks.models.errors import Misconfigured
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
 from tests.tasks.agents.conversations import PLACE, PROMPT, question
-from tests.tasks.agents.job_clients import (
-    PERPLEXITY,
-    answer_of,
-    ask_of,
-    request_of,
-    with_client,
-)
+from tests.tasks.agents.job_clients import PERPLEXITY, answer_of, ask_of, request_of, with_client
 
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 

@@ -12,12 +12,7 @@ from tasks.models.errors import TransientError
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
 from tests.tasks.agents.conversations import PROMPT, question
-from tests.tasks.agents.job_clients import (
-    PERPLEXITY_ASYNC,
-    answer_of,
-    request_of,
-    with_client,
-)
+from tests.tasks.agents.job_clients import PERPLEXITY_ASYNC, answer_of, request_of, with_client
 
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 

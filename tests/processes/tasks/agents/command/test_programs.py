@@ -23,7 +23,7 @@ from tasks.agents.agent import (
 )
 from tasks.agents.command.capture import CapturedStream, encode_secrets, select_secrets
 from tasks.agents.command.client import CommandClient, safe_file_name
-from tasks.agents.kinds import AgentFolders, open_agent, read_answer
+from tasks.agents.kinds import AgentFolders, read_answer
 from tasks.configuration.agents import AgentLimits, CommandAsk
 from tasks.models.errors import Misconfigured
 
@@ -332,11 +332,6 @@ def test_a_script_by_a_relative_path_is_refused_with_the_whole_one(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Misconfigured, match=f"Write {tmp_path / 'agent.py'}"):
         asyncio.run(client(place, sys.executable, "agent.py").check())
-
-
-def test_it_is_opened_by_its_kind(place: AgentFolders) -> None:
-    ask = CommandAsk.model_validate({"kind": "command", "command": ["true"]})
-    assert isinstance(open_agent("a", ask, None, place), CommandClient)
 
 
 def test_the_sandboxs_address_may_be_seen_unless_it_holds_a_password() -> None:
