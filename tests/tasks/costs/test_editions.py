@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import CollectionCost, Job
@@ -50,25 +52,31 @@ def of_reports(warehouse: Warehouse, judge: str = "offline") -> dict[str, dict[s
     return {row["agent"]: row for row in frame.iter_rows(named=True)}
 
 
-def test_all_that_was_paid_counts_also_what_was_paid_in_vain(warehouse: Warehouse) -> None:
-    warehouse.write(
-        Change(Report, [report("a", "x"), report("a", "y")]),
-        Change(Job, [job("a", "x", 0.5), job("a", "x", 0.25, "failed"), job("a", "y", 0.25)]),
-    )
+@pytest.mark.parametrize(
+    ("jobs", "people", "costs"),
+    [
+        ([job("a", "x", 0.5), job("a", "x", 0.25, "failed"), job("a", "y", 0.25)], [],
+         {"jobs_usd": 1.0, "reports_usd": 1.0, "reports_cost": "known", "usd_per_report": 0.5,
+          "n_reports": 2, "n_priced": 2}),
+        ([job("a", "x", 0.5)], [entered("a", "y", 1.0, 12)],
+         {"people_usd": 1.0, "people_minutes": 12, "reports_usd": 1.5, "reports_cost": "known",
+          "total_usd": None}),
+        ([job("a", "x", 0.5), job("a", "y", 0.25), job("a", "never came", None, "lost")], [],
+         {"n_priced": 2, "reports_usd": 0.75, "reports_cost": "at least", "usd_per_report": None}),
+        ([job("a", "x", 0.5), job("a", "x", None, "failed")], [],
+         {"n_priced": 0, "reports_usd": 0.5, "reports_cost": "at least"}),
+    ],
+    ids=["what was paid in vain counts too", "what people entered is added",
+         "what was asked in vain at an unknown price is missing from the sum",
+         "a report of which one attempt has no price is not priced"],
+)  # fmt: skip
+def test_all_that_was_paid_adds_up(
+    warehouse: Warehouse, jobs: list[Job], people: list[CollectionCost], costs: dict[str, Any]
+) -> None:
+    reports = [report("a", "x"), report("a", "y")]
+    warehouse.write(Change(Report, reports), Change(Job, jobs), Change(CollectionCost, people))
     row = of_reports(warehouse)["a"]
-    assert (row["jobs_usd"], row["reports_usd"], row["reports_cost"]) == (1.0, 1.0, "known")
-    assert (row["usd_per_report"], row["n_reports"], row["n_priced"]) == (0.5, 2, 2)
-
-
-def test_what_people_entered_adds_up_with_what_was_asked(warehouse: Warehouse) -> None:
-    warehouse.write(
-        Change(Report, [report("a", "x"), report("a", "y")]),
-        Change(Job, [job("a", "x", 0.5)]),
-        Change(CollectionCost, [entered("a", "y", 1.0, 12)]),
-    )
-    row = of_reports(warehouse)["a"]
-    assert (row["people_usd"], row["people_minutes"]) == (1.0, 12)
-    assert (row["reports_usd"], row["reports_cost"], row["total_usd"]) == (1.5, "known", None)
+    assert {name: row[name] for name in costs} == costs
 
 
 def test_a_sum_from_which_something_is_missing_says_so_and_has_no_mean(
@@ -161,27 +169,6 @@ def test_a_cell_that_failed_may_have_been_paid_for_and_hides_no_other_cost(
     again = {"cell_id": "paid a x"}
     warehouse.write(Change(Cell, [cell("paid", "a", "failed")], replacing=again))
     assert of_reports(warehouse, "paid")["a"]["judging_usd"] == 1.0
-
-
-def test_what_was_asked_in_vain_at_an_unknown_price_is_missing_from_the_sum(
-    warehouse: Warehouse,
-) -> None:
-    warehouse.write(
-        Change(Report, [report("a", "x")]),
-        Change(Job, [job("a", "x", 0.5), job("a", "never came", None, "lost")]),
-    )
-    row = of_reports(warehouse)["a"]
-    assert (row["n_priced"], row["reports_usd"], row["reports_cost"]) == (1, 0.5, "at least")
-    assert row["usd_per_report"] is None
-
-
-def test_a_report_of_which_one_attempt_has_no_price_is_not_priced(warehouse: Warehouse) -> None:
-    warehouse.write(
-        Change(Report, [report("a", "x")]),
-        Change(Job, [job("a", "x", 0.5), job("a", "x", None, "failed")]),
-    )
-    row = of_reports(warehouse)["a"]
-    assert (row["n_priced"], row["reports_usd"], row["reports_cost"]) == (0, 0.5, "at least")
 
 
 def test_money_is_summed_in_one_order_whichever_came_first(tmp_path: Path) -> None:

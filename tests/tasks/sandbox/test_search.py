@@ -17,6 +17,7 @@ from tasks.sandbox.lance import CURRENT_FILE, PASSAGES, connect, read_index_vers
 from tasks.sandbox.page import ServedPage
 from tasks.sandbox.search import SearchIndex, open_index
 from tests.tasks.sandbox.archives import (
+    ALL,
     BAKERY,
     COPY,
     KEEPER,
@@ -26,21 +27,16 @@ from tests.tasks.sandbox.archives import (
     WIKI,
     WRECKS,
     build,
+    folder,
     make_ban,
     opened,
     page,
     settings,
 )
 
+__all__ = ["folder"]
 ResultT = TypeVar("ResultT")
 ANYTHING = PageFilter()
-ALL = "lighthouse bread Calliope Dahl"
-"""Words of every page."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("index") / "i"
 
 
 def asked(

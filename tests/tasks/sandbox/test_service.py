@@ -18,6 +18,7 @@ from tasks.sandbox.tokens import SandboxToken, issue_token
 from tasks.serving.gate import serving_names
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
+    ALL,
     BAKERY,
     COPY,
     KEEPER,
@@ -26,20 +27,19 @@ from tests.tasks.sandbox.archives import (
     TOWERS,
     WIKI,
     WRECKS,
+    folder,
     make_ban,
     page,
     served_from,
     settings,
 )
 
+__all__ = ["folder"]
 TWICE_MOVED = "https://older.example/h"
 BAN = make_ban(["harrow"], [WIKI, "bread.example"])
 ASSIGNMENTS = frozenset({"harrow", "bread"})
 BANNED = {WIKI, COPY, MOVED, TWICE_MOVED, BAKERY}
 """The article, its copy, what leads to them, and the pages of the host that a question bans."""
-ALL = "lighthouse bread Calliope Dahl"
-
-
 KEY_TEXT = "a key for tokens"
 KEY = sha256(KEY_TEXT.encode()).digest()
 
@@ -49,11 +49,6 @@ def bearer(**claims: str) -> dict[str, str]:
     given = {"edition": "e", "assignment": "harrow", "agent": "a", "job": "j"} | claims
     token = issue_token(KEY, SandboxToken.model_validate(given), timedelta(minutes=1))
     return {"Authorization": f"Bearer {token}"}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("index") / "i"
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ import pytest
 from tasks.sandbox.access import AccessRules
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
+    ALL,
     BAKERY,
     COPY,
     KEEPER,
@@ -19,23 +21,23 @@ from tests.tasks.sandbox.archives import (
     TOWERS,
     WIKI,
     WRECKS,
+    folder,
     make_ban,
     page,
     served_from,
 )
 
+__all__ = ["folder"]
 LONG = page("https://long.example/x", "A long page. " * 10_000)
-ALL = "lighthouse bread Calliope Dahl"
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(folder: Path) -> Iterator[str]:
     served = AccessRules(
         name="e",
         ban=make_ban(["harrow"], [WIKI, "towers.example"]),
         assignments=frozenset({"harrow", "towers"}),
     )
-    folder = tmp_path_factory.mktemp("index") / "i"
     with serving_application(served_from(folder, served, pages=(*PAGES, LONG))) as address:
         yield address
 

@@ -1,8 +1,6 @@
 """What a refresh would do, ask and spend is said beforehand; what nobody knows is said to be so."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +11,11 @@ from tasks.planning.plan import find_refusals, plan_month
 from tasks.warehouse.calls import Call
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.rows import Citation, Report
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
-from tests.rigs.kill_and_resume import contents
 from tests.tasks.asked_agents import EDITION, with_assignments
+from tests.tasks.backed_up import contents
 from tests.tasks.costs.test_runs import call
 from tests.tasks.made_rows import a_row
 from tests.tasks.planning.test_month import BEGUN, DECEMBER, SETTINGS, begun
@@ -25,17 +23,6 @@ from tests.tasks.planning.test_month import BEGUN, DECEMBER, SETTINGS, begun
 PAID = "gemini_deep_research"
 """A report of it is entered at 3.5 USD, and at 10 at most."""
 JUDGE = "gpt-5.5"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "warehouse.duckdb"
-
-
-@pytest.fixture
-def warehouse(path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(path) as store:
-        yield store
 
 
 @pytest.fixture(autouse=True)
@@ -158,15 +145,13 @@ def test_questions_that_are_still_to_be_made_are_unknown(warehouse: Warehouse) -
     assert "each accepted question" in ask.note
 
 
-def test_nothing_is_written_by_looking(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        frozen(warehouse)
-        reported(warehouse, 0)
-    before = contents(path)
-    with open_warehouse(path) as warehouse:
-        plan_month(warehouse, month(warehouse, judge=JUDGE))
-        find_refusals(warehouse, month(warehouse, judge=JUDGE))
-    assert contents(path) == before
+def test_nothing_is_written_by_looking(warehouse: Warehouse) -> None:
+    frozen(warehouse)
+    reported(warehouse, 0)
+    before = contents(warehouse.location)
+    plan_month(warehouse, month(warehouse, judge=JUDGE))
+    find_refusals(warehouse, month(warehouse, judge=JUDGE))
+    assert contents(warehouse.location) == before
 
 
 @pytest.mark.parametrize(

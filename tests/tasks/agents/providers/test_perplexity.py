@@ -13,7 +13,7 @@ from tasks.models.errors import Misconfigured
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
 from tests.tasks.agents.conversations import PLACE, PROMPT, question
-from tests.tasks.agents.job_clients import PERPLEXITY, answer_of, ask_of, request_of, with_client
+from tests.tasks.agents.job_clients import PERPLEXITY, answer_of, ask_of, request_of
 
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 
@@ -85,17 +85,6 @@ def test_a_preset_takes_the_models_place_and_one_of_them_must_be_named() -> None
     nobody = ask_of(PERPLEXITY, "http://x", model="")
     with pytest.raises(Misconfigured, match=r"name a `model`, or a `preset`.*agents\.yaml"):
         open_agent("a", nobody, "k", PLACE)
-
-
-def test_a_preset_is_bought_over_the_wire() -> None:
-    server = PERPLEXITY.server()
-
-    async def use(client: Any) -> None:
-        await client.start(question())
-
-    with_client(PERPLEXITY, server, use, model="", parameters={"preset": "high"})
-    (job,) = server.jobs.values()
-    assert job.model == "preset-high"
 
 
 def test_searches_are_counted_as_billed_else_as_listed_else_not_at_all() -> None:

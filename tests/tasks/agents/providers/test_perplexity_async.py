@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.agent import AgentClient, JobAnswer
+from tasks.agents.agent import JobAnswer
 from tasks.agents.providers.answers import UNKNOWN_SOURCE, split_thoughts
 from tasks.agents.providers.perplexity_async import read
-from tasks.models.errors import TransientError
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
 from tests.tasks.agents.conversations import PROMPT, question
-from tests.tasks.agents.job_clients import PERPLEXITY_ASYNC, answer_of, request_of, with_client
+from tests.tasks.agents.job_clients import PERPLEXITY_ASYNC, answer_of, request_of
 
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 
@@ -45,19 +44,6 @@ def test_a_failed_request_says_why() -> None:
     answer = answer_of(PERPLEXITY_ASYNC, JobScript(ends="FAILED"))
     assert (answer.outcome, answer.error) == ("failed", "FAILED: The agent gave up.")
     assert answer.usage.input_tokens is None
-
-
-def test_a_request_that_is_sent_again_by_hand_makes_no_second_job() -> None:
-    server = PERPLEXITY_ASYNC.server(JobScript(posts=("lost",)))
-
-    async def use(client: AgentClient) -> None:
-        with pytest.raises(TransientError) as lost:
-            await client.start(question())
-        assert lost.value.maybe_billed
-        await client.start(question())
-
-    with_client(PERPLEXITY_ASYNC, server, use)
-    assert (server.n_made, server.n_repeats) == (1, 1)
 
 
 def test_the_request_carries_our_name_for_the_job_and_all_that_was_said() -> None:
