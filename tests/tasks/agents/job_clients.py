@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 from tasks.agents.agent import AgentClient, ConversationMessage, JobAnswer, JobRequest, JobStatus
 from tasks.agents.kinds import open_agent, read_answer
 from tasks.agents.polled_jobs import PolledClient
+from tests.servers.http import Handler
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
 from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
-from tests.servers.jobs import JobScript, JobServer
+from tests.servers.jobs import JobScript
 from tests.servers.serving import serving
 from tests.tasks.agents.conversations import KEY, PLACE, PROMPT, entry, question, using
 
@@ -22,7 +23,7 @@ class Kind:
     """One way to ask, and who answers it."""
 
     name: str
-    server: Callable[..., JobServer]
+    server: Callable[..., Any]
     model: str
     under: str = ""
     """What the client's address has after the server's."""
@@ -37,7 +38,8 @@ KINDS = (GEMINI, OPENAI, PERPLEXITY, PERPLEXITY_ASYNC)
 
 def ask_of(kind: Kind, address: str, **more: Any) -> Any:
     """An agent's `ask`, as `configs/agents.yaml` would hold it."""
-    return entry(kind.name, address + kind.under, **{"model": kind.model} | more)
+    model = {"model": kind.model} if kind.model else {}
+    return entry(kind.name, address + kind.under, **model | more)
 
 
 def request_of(kind: Kind, asked: JobRequest, **more: Any) -> dict[str, Any]:
@@ -58,14 +60,14 @@ def reply_to(seen: JobStatus, asked: str, reply: str = "Decide yourself.") -> Jo
 
 def with_client(
     kind: Kind,
-    server: JobServer,
+    server: Handler,
     use: Callable[[AgentClient], Awaitable[ResultT]],
     *,
     key: str | None = KEY,
     **more: Any,
 ) -> ResultT:
     with serving(server) as address:
-        of_kind = {"model": kind.model} | more
+        of_kind = {"model": kind.model} | more if kind.model else more
         found: ResultT = using(kind.name, address + kind.under, use, key=key, **of_kind)
     return found
 

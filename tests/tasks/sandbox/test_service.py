@@ -11,11 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.datastructures import Headers
 
 from tasks.sandbox.access import AccessRules
 from tasks.sandbox.service import LOOPBACK
 from tasks.sandbox.tokens import SandboxToken, issue_token
-from tasks.serving.gate import serving_names
+from tasks.serving.gate import Gate, serving_names
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
     ALL,
@@ -247,9 +248,10 @@ def test_this_machine_has_several_names(asked: httpx.Client, host: str) -> None:
      ("::1", "evil.example", 421), ("0.0.0.0", "search.example", 421),
      ("search.example", "search.example", 200), ("search.example", "10.0.0.7", 200)],
 )  # fmt: skip
-def test_every_server_minds_its_name(folder: Path, bound: str, name: str, status: int) -> None:
-    with client(folder, names=serving_names(bound)) as http:
-        assert http.get("/search?query=x", headers={"host": name}).status_code == status
+def test_every_server_minds_its_name(bound: str, name: str, status: int) -> None:
+    gate = Gate(lambda *_: None, serving_names(bound))  # type: ignore[arg-type]
+    refused = gate.check(Headers({"host": name}))
+    assert (refused.status if refused else 200) == status
 
 
 def test_a_name_that_the_operator_gives_opens_search_and_tools_alike(folder: Path) -> None:
