@@ -25,6 +25,13 @@ SAID = (
     ConversationMessage(role="agent", text="Which decades?"),
 )
 
+TOLD = [
+    {"role": "user", "content": "Write about the town."},
+    {"role": "assistant", "content": "Which decades?"},
+    {"role": "user", "content": "Decide yourself."},
+]
+"""The same with a reply, as most interfaces are sent it."""
+
 
 def question(prompt: str = PROMPT, **more: Any) -> JobRequest:
     about = {"edition": "e", "assignment": "a1", "title": "The Straße", "kind": "write_article"}

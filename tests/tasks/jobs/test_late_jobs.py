@@ -151,7 +151,8 @@ def test_whatever_an_interface_says_of_a_job_it_does_not_show_yet(
         if request.method == "GET" and left:
             status, body = left.pop(0)
             return Response(status, body)
-        return server(request)
+        answer: Response = server(request)
+        return answer
 
     async def run(address: str) -> None:
         client = open_agent("scripted", ask_of(kind, address), KEY, PLACE)

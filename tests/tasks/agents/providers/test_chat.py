@@ -10,7 +10,7 @@ from tasks.agents.providers.chat import read
 from tasks.extraction.claims import extract_claims
 from tasks.models.errors import Misconfigured
 from tests.servers.agent_chat import ChatAgentServer
-from tests.tasks.agents.conversations import SAID, bought, check, question
+from tests.tasks.agents.conversations import SAID, TOLD, bought, check, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 
@@ -44,11 +44,7 @@ def test_the_whole_conversation_is_sent_with_the_parameters_over_it() -> None:
     bought("chat", server, asked, path="/v1", parameters={"temperature": 0.2, "max_tokens": 9000})
     assert server.asked == [{
         "model": "a-model",
-        "messages": [
-            {"role": "user", "content": "Write about the town."},
-            {"role": "assistant", "content": "Which decades?"},
-            {"role": "user", "content": "Decide yourself."},
-        ],
+        "messages": TOLD,
         "temperature": 0.2,
         "max_tokens": 9000,
     }]  # fmt: skip

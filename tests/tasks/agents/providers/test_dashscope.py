@@ -21,7 +21,7 @@ from tasks.models.errors import (
 )
 from tests.servers.agent_dashscope import Chunk, DashScopeServer, chunk, finished, typed
 from tests.servers.serving import serving
-from tests.tasks.agents.conversations import KEY, QUICK, SAID, bought, entry, question, start
+from tests.tasks.agents.conversations import KEY, QUICK, SAID, TOLD, bought, entry, question, start
 
 PATH = "/api/v1"
 REPORT = " Die Straße\n\nDie Straße grew by a third[2]. It then shrank by a half[1]."
@@ -53,11 +53,7 @@ def test_the_second_is_the_report_with_its_sources_and_searches() -> None:
     assert [tuple(c.url for c in claim.citations) for claim in claims] == [
         ("https://b.org/two",), ("https://a.org/one",)
     ]  # fmt: skip
-    assert server.asked[0]["input"]["messages"] == [
-        {"role": "user", "content": "Write about the town."},
-        {"role": "assistant", "content": "Which decades?"},
-        {"role": "user", "content": "Decide yourself."},
-    ]
+    assert server.asked[0]["input"]["messages"] == TOLD
 
 
 def test_parameters_of_the_entry_go_over_ours_but_pieces_stay_pieces() -> None:

@@ -73,23 +73,6 @@ def test_a_report_is_bought_waited_for_and_read_with_its_citations() -> None:
     assert usage.output_tokens < 2_000
 
 
-@pytest.mark.parametrize(
-    ("status", "why"),
-    [
-        ("failed", "failed: server_error: The model gave up."),
-        ("cancelled", "cancelled"),
-        ("incomplete", "incomplete: max_output_tokens"),
-    ],
-)
-def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(
-    status: str, why: str
-) -> None:
-    answer = answer_of(OPENAI, JobScript(ends=status))
-    assert (answer.outcome, answer.error) == ("failed", why)
-    assert answer.text.startswith("# Bericht")
-    assert not answer.silent
-
-
 def test_a_refusal_is_a_failure_in_the_models_own_words() -> None:
     seen = with_client(OPENAI, RefusingOpenAi(), finished)
     answer = read(seen.raw or "")

@@ -44,23 +44,6 @@ def test_a_report_is_bought_waited_for_and_read_with_its_numbered_sources() -> N
     assert answer.model_version == PERPLEXITY.model
 
 
-@pytest.mark.parametrize("status", ["failed", "cancelled", "incomplete"])
-def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(status: str) -> None:
-    answer = answer_of(PERPLEXITY, JobScript(ends=status))
-    assert answer.outcome == "failed"
-    assert answer.text.startswith("# Bericht")
-    words = "failed: internal: The agent gave up." if status == "failed" else status
-    assert answer.error == words
-    assert answer.cost_usd == 0.415
-
-
-def test_what_requires_action_is_a_question_where_it_says_anything() -> None:
-    script = JobScript(asks_first="Which one?", asks_with="requires_action")
-    assert answer_of(PERPLEXITY, script).outcome == "question"
-    silent = read_of({"status": "requires_action", "output": []})
-    assert (silent.outcome, silent.error) == ("failed", "requires_action")
-
-
 def test_sources_stand_where_their_numbers_say() -> None:
     found = list_sources([results((4, "https://d/"), (1, "https://a/")), {"type": "message"}])
     assert found == (

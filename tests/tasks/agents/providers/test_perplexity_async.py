@@ -40,12 +40,6 @@ def test_a_report_is_bought_waited_for_and_read_without_its_thoughts() -> None:
     assert answer.model_version == "sonar-deep-research"
 
 
-def test_a_failed_request_says_why() -> None:
-    answer = answer_of(PERPLEXITY_ASYNC, JobScript(ends="FAILED"))
-    assert (answer.outcome, answer.error) == ("failed", "FAILED: The agent gave up.")
-    assert answer.usage.input_tokens is None
-
-
 def test_the_request_carries_our_name_for_the_job_and_all_that_was_said() -> None:
     earlier = ({"role": "user", "text": "P"}, {"role": "agent", "text": "Which?"})
     asked = question("This one.", history=earlier, previous_remote_id="x")

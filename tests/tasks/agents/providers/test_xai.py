@@ -6,7 +6,7 @@ from tasks.agents.agent import Annotation
 from tasks.agents.citations.markdown import render_report
 from tasks.extraction.claims import extract_claims
 from tests.servers.agent_xai import XaiServer
-from tests.tasks.agents.conversations import SAID, bought, question
+from tests.tasks.agents.conversations import SAID, TOLD, bought, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 TEXT = f"Die Straße grew by a third.[[1]]({A}) It then shrank by a half [[2]]({B})[[1]]({A})."
@@ -47,11 +47,7 @@ def test_it_sends_the_whole_conversation_and_searches_the_web_only() -> None:
     bought("xai", server, question("Decide yourself.", history=SAID), path="/v1")
     assert server.asked == [{
         "model": "a-model",
-        "input": [
-            {"role": "user", "content": "Write about the town."},
-            {"role": "assistant", "content": "Which decades?"},
-            {"role": "user", "content": "Decide yourself."},
-        ],
+        "input": TOLD,
         "tools": [{"type": "web_search"}],
         "store": False,
     }]  # fmt: skip
