@@ -21,8 +21,6 @@ from tasks.imports.queries import import_queries
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
-from tasks.judging.session import judge_session
-from tasks.key_points import make_key_points
 from tasks.pending.key_points import DOCUMENT_CHARS, find_pending_key_points, load_documents
 from tasks.pending.pages import describe_open_pages, find_pending_pages
 from tasks.pending.status import count_stages
@@ -40,6 +38,7 @@ from tests.scripted_judge import ScriptedJudge
 from tests.servers.gemini import GeminiServer
 from tests.tasks.answering import JUDGE, server
 from tests.tasks.made_rows import a_row
+from tests.tasks.test_key_points import made
 
 __all__ = ["server"]
 A, B, C = "https://a.org/why", "https://b.org/how", "https://c.org/gone"
@@ -86,15 +85,6 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 def fetched(warehouse: Warehouse, *urls: str) -> None:
     warehouse.write(Change(Page, [page(url) for url in urls]))
-
-
-def made(warehouse: Warehouse) -> None:
-    async def make() -> None:
-        async with judge_session(warehouse, JUDGE):
-            for item in find_pending_key_points(warehouse, "gym"):
-                await make_key_points.fn(warehouse, item, JUDGE)
-
-    asyncio.run(make())
 
 
 def test_documents_are_read_from_the_published_layout(tmp_path: Path) -> None:
@@ -150,14 +140,14 @@ def test_points_are_made_of_each_document_and_merged_once_all_were_tried(
     fetched(warehouse, B)
     _, entry = load_judge_entry(JUDGE)
     estimated = estimate_key_points(warehouse, JUDGE, entry, [item])  # type: ignore[arg-type]
-    made(warehouse)
+    made(warehouse, find_pending_key_points(warehouse, "gym"))
     assert estimated["calls"].sum() == server.log.summary()["answered"] == 3
     spans = [s for p in warehouse.rows(KeyPoint, "true") for s in SPANS.validate_json(p.spans)]
     assert all(any(span in text for text in TEXTS.values()) for span in spans)
     for text in TEXTS.values():
         assert any(span in text for span in spans)
     assert find_pending_key_points(warehouse, "gym") == []
-    made(warehouse)
+    made(warehouse, find_pending_key_points(warehouse, "gym"))
     assert server.log.summary()["answered"] == 3
     # Another text of a document: other points.
     warehouse.write(Change(Page, [page(B).model_copy(update={"text_sha": "other"})]))

@@ -8,8 +8,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from tasks.agents.agent import AgentClient, ConversationMessage, JobAnswer, JobRequest, JobStatus
+from tasks.agents.citations.markdown import render_report
 from tasks.agents.kinds import AgentFolders, open_agent, read_answer
 from tasks.configuration.agents import AskEntry
+from tasks.extraction.claims import extract_claims
 from tests.servers.http import Handler
 from tests.servers.serving import serving
 
@@ -89,3 +91,10 @@ def check(kind: str, server: Handler, *, path: str = "", **more: Any) -> str:
     with serving(server) as address:
         said: str = using(kind, address + path, lambda c: c.check(), **more)
     return said
+
+
+def cited(answer: JobAnswer) -> list[tuple[str, ...]]:
+    """What each claim of a report cites."""
+    written = render_report(answer, kind="write_article", citations=None)
+    claims = extract_claims("", written).claims
+    return [tuple(citation.url for citation in claim.citations) for claim in claims]

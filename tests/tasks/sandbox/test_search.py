@@ -1,8 +1,9 @@
 """What a search finds, in which order, and what it must not."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,6 +47,19 @@ def asked(
         return await call(await opened(folder, how=settings(**how)))
 
     return asyncio.run(run())
+
+
+def hits(
+    folder: Path,
+    pages: Iterable[ServedPage],
+    query: str,
+    k: int,
+    allowed: PageFilter = ANYTHING,
+    **how: Any,
+) -> list[str]:
+    """The addresses that a search of an index of these pages finds."""
+    index = asyncio.run(opened(folder / "i", pages, settings(**how)))
+    return [one.url for one in asyncio.run(index.search(query, k, allowed))]
 
 
 def urls(
@@ -102,9 +116,8 @@ def test_of_equal_passages_of_a_page_the_first_is_shown(tmp_path: Path) -> None:
 
 def test_a_page_of_many_passages_leaves_room_for_others(tmp_path: Path) -> None:
     long = page("https://x.example/long", "The lighthouse of Harrow Point stands. " * 2000)
-    index = asyncio.run(opened(tmp_path / "i", (*PAGES, long), settings(depth=1)))
-    found = asyncio.run(index.search("lighthouse Harrow Point", 4, PageFilter()))
-    assert len({one.url for one in found}) == 4
+    found = hits(tmp_path, (*PAGES, long), "lighthouse Harrow Point", 4, depth=1)
+    assert len(set(found)) == 4
 
 
 BANNED = PageFilter(ban=make_ban(["harrow"], [WIKI]))
@@ -175,16 +188,13 @@ def test_a_ban_of_a_page_holds_under_all_addresses_that_lead_to_it_or_it_leads_t
 def test_so_does_a_ban_of_the_copies_of_an_article(tmp_path: Path) -> None:
     there = page("https://mirror.example/h", "Sign in to read of Harrow Point Lighthouse.")
     copy = page(COPY, PAGES[5].text, final_url=there.url)
-    index = asyncio.run(opened(tmp_path / "i", (PAGES[0], copy, there)))
-    found = asyncio.run(index.search("lighthouse", 20, PageFilter(ban=make_ban(["harrow"], []))))
-    assert [one.url for one in found] == [TOWERS]
+    allowed = PageFilter(ban=make_ban(["harrow"], []))
+    assert hits(tmp_path, (PAGES[0], copy, there), "lighthouse", 20, allowed) == [TOWERS]
 
 
 def test_a_banned_host_does_not_ban_what_it_leads_to_elsewhere(tmp_path: Path) -> None:
-    index = asyncio.run(opened(tmp_path / "i", ONE_PAGE))
     allowed = PageFilter(ban=make_ban([], ["t.example"]))
-    found = asyncio.run(index.search("lighthouse", 20, allowed))
-    assert [one.url for one in found] == [NEW, OLD]
+    assert hits(tmp_path, ONE_PAGE, "lighthouse", 20, allowed) == [NEW, OLD]
 
 
 def test_as_of_a_day_later_pages_are_not_there(folder: Path) -> None:
@@ -260,9 +270,5 @@ def test_many_passages_get_an_approximate_index_that_agrees_with_the_exact_searc
 ) -> None:
     many = [page(f"https://x.example/{n}", chr(97 + n % 26) * (n % 40 + 2)) for n in range(300)]
 
-    async def found(folder: Path, **how: Any) -> list[str]:
-        index = await opened(folder, many, settings(ranking="dense", **how))
-        return [one.url for one in await index.search("aaab", 5, PageFilter())]
-
-    exact = asyncio.run(found(tmp_path / "exact"))
-    assert asyncio.run(found(tmp_path / "approximate", approximate_from=256)) == exact
+    dense = partial(hits, pages=many, query="aaab", k=5, ranking="dense")
+    assert dense(tmp_path / "exact") == dense(tmp_path / "approximate", approximate_from=256)

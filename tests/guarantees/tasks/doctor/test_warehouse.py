@@ -25,7 +25,7 @@ from tasks.warehouse.location import parse_location
 from tasks.warehouse.results import Cell, Verdict
 from tasks.warehouse.rows import Citation, Edition, utc_now
 from tasks.warehouse.snapshot import export_edition
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.annotated import sample_warehouse
 from tests.tasks.backed_up import keep_file, keep_page
@@ -37,6 +37,12 @@ pytestmark = pytest.mark.file_only
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return sample_warehouse(tmp_path)
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(path) as opened:
+        yield opened
 
 
 def look(path: Path) -> tuple[bool, dict[str, Finding]]:
@@ -144,13 +150,12 @@ class TestTables:
         assert found.finding == "duplicates: 1 in editions, 2 in facts."
 
     @pytest.mark.parametrize("what", list(BROKEN_REFERENCES))
-    def test_rows_without_what_they_rest_on_are_counted(self, path: Path, what: str) -> None:
-        with open_warehouse(path) as store:
-            store.write(*BREAKING[what])
-            if not BREAKING[what]:
-                table = "reports" if what.startswith("claims") else "assignments"
-                store._writer._connection.execute(f"DELETE FROM {table}")
-            found = [each for each in check_tables(store, False) if each.check == "references"]
+    def test_rows_without_what_they_rest_on_are_counted(self, store: Warehouse, what: str) -> None:
+        store.write(*BREAKING[what])
+        if not BREAKING[what]:
+            table = "reports" if what.startswith("claims") else "assignments"
+            store._writer._connection.execute(f"DELETE FROM {table}")
+        found = [each for each in check_tables(store, False) if each.check == "references"]
         assert any(each.finding.endswith(f" {what}.") for each in found)
         assert all(each.status == "fail" for each in found)
 
@@ -247,33 +252,29 @@ class TestWork:
         of = {"edition": "sample", "assignment": name}
         return a_row(Job, **of, job=name, state=state, created_at=began)
 
-    def test_jobs_that_a_person_must_decide_about_are_told(self, path: Path) -> None:
-        with open_warehouse(path) as store:
-            assert one(check_jobs(store, None)).status == "ok"
-            jobs = [self.job("1", "lost"), self.job("2", "failed"), self.job("3", "failed")]
-            store.write(Change(Job, [*jobs, self.job("4", "done"), self.job("5", "abandoned")]))
-            failed, lost = check_jobs(store, None)
-            assert one(check_jobs(store, "another")).status == "ok"
+    def test_jobs_that_a_person_must_decide_about_are_told(self, store: Warehouse) -> None:
+        assert one(check_jobs(store, None)).status == "ok"
+        jobs = [self.job("1", "lost"), self.job("2", "failed"), self.job("3", "failed")]
+        store.write(Change(Job, [*jobs, self.job("4", "done"), self.job("5", "abandoned")]))
+        failed, lost = check_jobs(store, None)
+        assert one(check_jobs(store, "another")).status == "ok"
         assert (failed.status, failed.finding[:8]) == ("warn", "2 failed")
         assert (lost.status, lost.finding[:6]) == ("warn", "1 lost")
         assert lost.advice
         assert "--remote-id" in lost.advice
 
-    def test_jobs_under_way_are_counted_and_old_ones_told(self, path: Path) -> None:
-        with open_warehouse(path) as store:
-            store.write(Change(Job, [self.job("1", "running", 1), self.job("2", "answered", 23)]))
-            found = one(check_jobs(store, None))
-            assert (found.status, found.finding[:13]) == ("ok", "2 in progress")
-            store.write(Change(Job, [self.job("3", "overdue", 25)]))
-            assert one(check_jobs(store, None)).status == "warn"
+    def test_jobs_under_way_are_counted_and_old_ones_told(self, store: Warehouse) -> None:
+        store.write(Change(Job, [self.job("1", "running", 1), self.job("2", "answered", 23)]))
+        found = one(check_jobs(store, None))
+        assert (found.status, found.finding[:13]) == ("ok", "2 in progress")
+        store.write(Change(Job, [self.job("3", "overdue", 25)]))
+        assert one(check_jobs(store, None)).status == "warn"
 
     def test_a_month_that_would_get_nowhere_is_told(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("EVERGREEN_OPERATOR", "somebody@example.org")
-        monkeypatch.setenv("PERPLEXITY_API_KEY", "k")
-        monkeypatch.setenv("XAI_API_KEY", "k")
-        monkeypatch.setenv("GEMINI_API_KEY", "k")
+        for name in ("EVERGREEN_OPERATOR", "PERPLEXITY_API_KEY", "XAI_API_KEY", "GEMINI_API_KEY"):
+            monkeypatch.setenv(name, "k")
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
         settings = load_refresh()
         said = {
@@ -283,7 +284,7 @@ class TestWork:
             (
                 "perplexity_high",
                 "lexical_baseline",
-            ): "with perplexity_high, lexical_baseline, judged by offline",
+            ): "with perplexity_high, lexical_baseline, judged",
         }
         for agents, words in said.items():
             changed = settings.model_copy(update={"agents": agents, "budget_usd": 50.0})
@@ -294,7 +295,7 @@ class TestWork:
             assert found.status == ("ok" if words.startswith("with") else "warn")
 
     def test_the_month_to_come_is_that_of_the_schedules_next_moment(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch
+        self, store: Warehouse, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("EVERGREEN_OPERATOR", "somebody@example.org")
         monkeypatch.setenv("PERPLEXITY_API_KEY", "k")
@@ -303,44 +304,40 @@ class TestWork:
         monkeypatch.setattr(
             "tasks.doctor.work.utc_now", lambda: datetime(2026, 12, 1, 7, tzinfo=UTC)
         )
-        with open_warehouse(path) as store:
-            found = one(check_next_month(store))
+        found = one(check_next_month(store))
         assert found.finding.startswith("2027-01 will start on 2027-01-01 06:00 UTC with ")
 
-    def test_batches_that_stay_open_are_told(self, path: Path) -> None:
+    def test_batches_that_stay_open_are_told(self, store: Warehouse) -> None:
         def batch(name: str, state: Any, hours: float) -> BatchJob:
             return BatchJob(
                 job=name, provider="p", model="m", judge="gemini-3.8-flash", state=state,
                 requests="[]", n_requests=40, created_at=utc_now() - timedelta(hours=hours),
             )  # fmt: skip
 
-        with open_warehouse(path) as store:
-            store.write(Change(BatchJob, [batch("1", "done", 99)]))
-            assert list(check_batches(store)) == []
-            store.write(Change(BatchJob, [batch("2", "running", 2), batch("3", "creating", 1)]))
-            found = one(check_batches(store))
-            assert found.status == "ok"
-            assert found.finding.startswith("2 of gemini-3.8-flash, with 80 calls, open")
-            store.write(Change(BatchJob, [batch("4", "running", 25)]))
-            assert one(check_batches(store)).status == "warn"
+        store.write(Change(BatchJob, [batch("1", "done", 99)]))
+        assert list(check_batches(store)) == []
+        store.write(Change(BatchJob, [batch("2", "running", 2), batch("3", "creating", 1)]))
+        found = one(check_batches(store))
+        assert found.status == "ok"
+        assert found.finding.startswith("2 of gemini-3.8-flash, with 80 calls, open")
+        store.write(Change(BatchJob, [batch("4", "running", 25)]))
+        assert one(check_batches(store)).status == "warn"
 
-    def test_what_is_left_of_an_edition_is_told(self, path: Path) -> None:
-        with open_warehouse(path) as store:
-            found = one(check_editions(store, "sample"))
-            assert found.status == "ok"
-            assert "pending: 3 facts" in found.finding or "verdicts wiki_fact" in found.finding
-            store.write(Change(Job, [self.job("1", "failed")]))
-            found = one(check_editions(store, None))
-            assert found.status == "warn"
-            assert "failed: 1 reports" in found.finding
+    def test_what_is_left_of_an_edition_is_told(self, store: Warehouse) -> None:
+        found = one(check_editions(store, "sample"))
+        assert found.status == "ok"
+        assert "pending: 3 facts" in found.finding or "verdicts wiki_fact" in found.finding
+        store.write(Change(Job, [self.job("1", "failed")]))
+        found = one(check_editions(store, None))
+        assert found.status == "warn"
+        assert "failed: 1 reports" in found.finding
 
-    def test_of_many_editions_the_newest_are_looked_through(self, path: Path) -> None:
-        with open_warehouse(path) as store:
-            later = [
-                Edition(edition=f"e{n}", source="wlc", imported_at=utc_now() + timedelta(days=n))
-                for n in range(1, 5)
-            ]
-            store.write(Change(Edition, later))
-            found = list(check_editions(store, None))
+    def test_of_many_editions_the_newest_are_looked_through(self, store: Warehouse) -> None:
+        later = [
+            Edition(edition=f"e{n}", source="wlc", imported_at=utc_now() + timedelta(days=n))
+            for n in range(1, 5)
+        ]
+        store.write(Change(Edition, later))
+        found = list(check_editions(store, None))
         assert [each.check for each in found] == ["e4", "e3", "e2", "editions"]
         assert found[-1].finding.startswith("2 older editions")

@@ -82,6 +82,11 @@ def lost(path: Path, opened: Any = open_for_reading) -> str | None:
         return found
 
 
+def lost_without_log(path: Path) -> str:
+    log_of(path).unlink()
+    return str(lost(path))
+
+
 def said(n: int) -> str:
     return f": {n} committed writes are missing, the last of "
 
@@ -143,8 +148,7 @@ def test_what_is_lost_later_is_added(killed: Path, tmp_path: Path) -> None:
         write(store, "f")
         write(store, "g")
         again = as_if_killed(killed, tmp_path / "again")
-    log_of(again).unlink()
-    assert said(N_WRITES + 2) in str(lost(again))
+    assert said(N_WRITES + 2) in lost_without_log(again)
 
 
 def test_changes_that_share_a_commit_count_each(path: Path, tmp_path: Path) -> None:
@@ -154,8 +158,7 @@ def test_changes_that_share_a_commit_count_each(path: Path, tmp_path: Path) -> N
         for commit in commits:
             commit.result()
         killed = as_if_killed(path, tmp_path / "killed")
-    log_of(killed).unlink()
-    assert said(5) in str(lost(killed))
+    assert said(5) in lost_without_log(killed)
 
 
 def test_no_moment_to_die_raises_an_alarm(path: Path, tmp_path: Path) -> None:
@@ -212,8 +215,7 @@ def test_a_count_that_cannot_be_kept_fails_no_write(path: Path, tmp_path: Path) 
         assert store.value("SELECT count(*) FROM editions") == 2
         killed = as_if_killed(path, tmp_path / "killed")
     assert lost(killed) is None
-    log_of(killed).unlink()
-    assert said(1) in str(lost(killed))
+    assert said(1) in lost_without_log(killed)
 
 
 def test_a_commit_that_fails_is_not_counted(killed: Path) -> None:
@@ -269,8 +271,7 @@ def test_compaction_keeps_the_count(path: Path, tmp_path: Path) -> None:
         write(store, "f")
         killed = as_if_killed(path, tmp_path / "killed")
     assert lost(path) is None
-    log_of(killed).unlink()
-    assert said(1) in str(lost(killed))
+    assert said(1) in lost_without_log(killed)
 
 
 class TestBackups:

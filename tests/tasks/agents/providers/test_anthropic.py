@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.citations.markdown import render_report
 from tasks.agents.providers.anthropic import MAX_PARTS, read
-from tasks.extraction.claims import extract_claims
 from tests.servers.agent_anthropic import AnthropicServer, search, text
-from tests.tasks.agents.conversations import QUICK, SAID, bought, question
+from tests.tasks.agents.conversations import QUICK, SAID, bought, cited, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 THOUGHT = {"type": "thinking", "thinking": "Let me see.", "signature": "Eq0B"}
@@ -33,8 +31,7 @@ def test_each_block_with_citations_is_a_place() -> None:
     assert (answer.outcome, answer.text) == ("report", REPORT)
     spans = [REPORT[said.start : said.end] for said in answer.annotations]
     assert spans == ["Die Straße grew by a third", *[", as far as people say"] * 2]
-    claims = extract_claims("", render_report(answer, kind="write_article", citations=None)).claims
-    assert [tuple(c.url for c in claim.citations) for claim in claims] == [(A,), (A, B)]
+    assert cited(answer) == [(A,), (A, B)]
 
 
 def test_searches_thoughts_tokens_and_version_are_kept() -> None:

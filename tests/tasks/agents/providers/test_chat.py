@@ -5,12 +5,10 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import ReportSource
-from tasks.agents.citations.markdown import render_report
 from tasks.agents.providers.chat import read
-from tasks.extraction.claims import extract_claims
 from tasks.models.errors import Misconfigured
 from tests.servers.agent_chat import ChatAgentServer
-from tests.tasks.agents.conversations import SAID, TOLD, bought, check, question
+from tests.tasks.agents.conversations import SAID, TOLD, bought, check, cited, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 
@@ -19,13 +17,6 @@ def serving_with(text: str, **extra: Any) -> ChatAgentServer:
     server = ChatAgentServer(text)
     server.extra = extra
     return server
-
-
-def cited(server: ChatAgentServer) -> list[tuple[str, ...]]:
-    answer = bought("chat", server, path="/v1")
-    written = render_report(answer, kind="write_article", citations=None)
-    claims = extract_claims("", written).claims
-    return [tuple(c.url for c in claim.citations) for claim in claims]
 
 
 def test_a_plain_completion_is_a_report() -> None:
@@ -61,7 +52,7 @@ def test_the_list_beside_the_text_is_what_its_numbers_stand_for() -> None:
     assert answer.sources == (ReportSource(url=A, title="One"), ReportSource(url=""))
     assert (answer.cost_usd, answer.usage.searches) == (0.5, 4)
     server.body["search_results"] = None
-    assert cited(server) == [(B,), (A,)]
+    assert cited(bought("chat", server, path="/v1")) == [(B,), (A,)]
 
 
 def test_annotations_of_gateways_are_places_in_the_text() -> None:
@@ -78,7 +69,7 @@ def test_annotations_of_gateways_are_places_in_the_text() -> None:
             {"type": "file_citation"}, "odd",
         ],
     )  # fmt: skip
-    assert cited(server) == [(A,), (B,)]
+    assert cited(bought("chat", server, path="/v1")) == [(A,), (B,)]
 
 
 @pytest.mark.parametrize(
