@@ -222,3 +222,24 @@ def test_a_key_that_the_answer_repeats_is_not_kept(kind: Kind) -> None:
     kept = with_client(kind, server, use)
     assert "Your key is [key]" in kept
     assert KEY not in kept
+
+
+@EVERY
+def test_an_address_may_come_from_the_variable_that_the_entry_names(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOMEWHERE", f"http://127.0.0.1:9{kind.under}")
+    server = planned(kind)
+    variable = "url_env" if kind.name == "http" else "base_url_env"
+    with pytest.raises(TransientError):
+        with_client(kind, server, start, **{variable: "SOMEWHERE"})
+    assert counted(server) == (0, 0)
+
+
+@EVERY
+def test_an_interface_without_a_key_is_sent_none(kind: Kind) -> None:
+    server = planned(kind, key=None)
+    with_client(kind, server, start, key=None)
+    sent = server.headers[0] if isinstance(server, AgentServer) else server.requests[0].headers
+    assert "authorization" not in sent
+    assert "test-key" not in sent.values()

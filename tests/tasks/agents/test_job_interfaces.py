@@ -111,21 +111,6 @@ def test_a_second_turn_goes_on_with_the_first(kind: Kind) -> None:
 
 
 @EVERY
-def test_an_address_may_come_from_the_variable_that_the_entry_names(
-    kind: Kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOMEWHERE", f"http://127.0.0.1:9{kind.under}")
-    server = kind.server()
-
-    async def use(client: AgentClient) -> None:
-        with pytest.raises(TransientError):
-            await client.start(question())
-
-    with_client(kind, server, use, base_url_env="SOMEWHERE")
-    assert server.requests == []
-
-
-@EVERY
 def test_parameters_go_over_what_is_sent_by_itself(kind: Kind) -> None:
     server = kind.server()
     extra = {"model": "m2", "agent": "deep-research-2", "max_tool_calls": 3}
@@ -133,13 +118,6 @@ def test_parameters_go_over_what_is_sent_by_itself(kind: Kind) -> None:
     (job,) = server.jobs.values()
     sent = job.body["request"] if kind is PERPLEXITY_ASYNC else job.body
     assert extra.items() <= sent.items()
-
-
-@EVERY
-def test_an_interface_without_a_key_is_sent_none(kind: Kind) -> None:
-    server = kind.server(key=None)
-    assert with_client(kind, server, finished, key=None).ended
-    assert "authorization" not in server.requests[0].headers
 
 
 @pytest.mark.parametrize(

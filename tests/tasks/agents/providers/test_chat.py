@@ -146,9 +146,3 @@ def test_a_web_page_in_place_of_the_endpoint_is_named_as_that() -> None:
     server.lists_models = False
     with pytest.raises(Misconfigured, match=r"does not answer as the expected interface.*base_url"):
         check("chat", server, path="/v1")
-
-
-def test_a_local_server_needs_no_key() -> None:
-    server = ChatAgentServer("A report.", key=None)
-    assert bought("chat", server, path="/v1", key=None).text == "A report."
-    assert "authorization" not in server.headers[0]
