@@ -1,8 +1,10 @@
 """What is estimated is what is bought, and what has been bought is not estimated again."""
 
 import asyncio
-from collections.abc import Sequence
+import pickle
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,16 +18,16 @@ from tasks.judging.preconditions import find_current_price
 from tasks.judging.session import judge_session
 from tasks.pending.extractions import PendingExtraction, find_pending_extractions
 from tasks.planning.estimate import COLUMNS, estimate_cells, estimate_extraction
+from tasks.processes.answers import decode_answer, encode_value
 from tasks.protocols.cell import judge_case
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tests.in_this_process import helpers
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
 from tests.tasks.answering import JUDGE, server
 
-__all__ = ["helpers", "server"]
+__all__ = ["server"]
 WHOLE = pl.Series(["wiki_fact", "wiki_writing"])
 
 
@@ -34,6 +36,24 @@ def entry() -> LlmJudgeEntry:
     _, found = load_judge_entry(JUDGE)
     assert isinstance(found, LlmJudgeEntry)
     return found
+
+
+class InThread:
+    """A helper without a process of its own, which takes a second to start."""
+
+    async def run(self, function: Callable[..., Any], *arguments: Any, **_: Any) -> Any:
+        work = pickle.dumps((function, arguments))
+
+        def helped() -> bytes:
+            called, given = pickle.loads(work)
+            return encode_value(called, called(*given))
+
+        return decode_answer(function, await asyncio.to_thread(helped), ())
+
+
+@pytest.fixture(autouse=True)
+def helper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.planning.estimate.HELPERS", InThread())
 
 
 def pending(warehouse: Warehouse) -> list[CellPlan]:
