@@ -125,17 +125,14 @@ def test_without_its_own_numbers_it_takes_those_of_every_collection(warehouse: W
     assert found.created_from == datetime(2026, 6, 1, tzinfo=UTC)
 
 
-def test_agents_that_search_archived_pages_are_asked_last(warehouse: Warehouse) -> None:
-    asked = ["lexical_baseline", "local_model", "gemini_deep_research"]
-    assert group_agents(month(warehouse, agents=asked)) == [asked[1:], asked[:1]]
-    assert group_agents(month(warehouse)) == [["lexical_baseline"]]
-
-
-def test_an_agent_that_is_given_the_sources_is_asked_by_itself(warehouse: Warehouse) -> None:
-    asked = ["lexical_baseline", "sources_baseline", "local_model"]
+def test_who_is_given_the_sources_is_asked_alone_and_who_searches_archived_pages_last(
+    warehouse: Warehouse,
+) -> None:
+    asked = ["lexical_baseline", "sources_baseline", "local_model", "gemini_deep_research"]
     assert group_agents(month(warehouse, agents=asked)) == [
-        ["local_model"], ["sources_baseline"], ["lexical_baseline"]
+        ["local_model", "gemini_deep_research"], ["sources_baseline"], ["lexical_baseline"]
     ]  # fmt: skip
+    assert group_agents(month(warehouse)) == [["lexical_baseline"]]
 
 
 def test_without_a_contact_nobodys_sources_are_fetched(
