@@ -4,7 +4,7 @@ import asyncio
 import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -28,8 +28,7 @@ from tests.tasks.annotated import sample_warehouse
 from tests.tasks.answering import JUDGE, server
 
 __all__ = ["server"]
-_, ENTRY = load_judge_entry(JUDGE)
-assert isinstance(ENTRY, LlmJudgeEntry)
+ENTRY = cast(LlmJudgeEntry, load_judge_entry(JUDGE)[1])
 WHOLE = pl.Series(["wiki_fact", "wiki_writing"])
 
 
