@@ -16,6 +16,7 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.conftest import PREFECT_HOME
 from tests.sample_edition import PART
+from tests.tasks.made_rows import a_row
 
 SAMPLE = PART
 AGENT, OTHER = "sample_blogger", "sample_scholar"
@@ -47,10 +48,10 @@ def judged(
     """Verdicts of one judge on one report by (step, item), and the scores that name them."""
     cell = f"{judge} {protocol} {AGENT} {assignment}"
     verdicts = [
-        Verdict(
-            cell_id=cell, edition="sample", protocol=protocol, step=step, agent=AGENT,
-            assignment=assignment, item=item, judge=judge, model_version="m", prompt_sha="p",
-            label=label, status=status, call_id=call_id,
+        a_row(
+            Verdict, cell_id=cell, edition="sample", protocol=protocol, step=step, agent=AGENT,
+            assignment=assignment, item=item, judge=judge, label=label, status=status,
+            call_id=call_id,
         )
         for (step, item), label in labels.items()
     ]  # fmt: skip

@@ -1,5 +1,6 @@
 """An agent that does as a test says, and an edition to ask it about."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import date
@@ -17,6 +18,7 @@ from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 EDITION, AGENT = "2026-11", "scripted"
 REPLY = "Decide yourself."
@@ -93,23 +95,16 @@ def with_assignments(warehouse: Warehouse, n: int = 1, kind: Any = "write_articl
     names = [f"Tern_{number}" for number in range(n)]
     warehouse.write(
         Change(Edition, [Edition(edition=EDITION, source="test")]),
-        Change(
-            Article,
-            [
-                Article(edition=EDITION, article=name, title=name.replace("_", " "),
-                        url=f"https://en.wikipedia.org/wiki/{name}", text="A tern.",
-                        text_sha=content_sha("A tern."))
-                for name in names
-            ],
-        ),
-        Change(
-            Assignment,
-            [
-                Assignment(edition=EDITION, assignment=name, article=name, kind=kind,
-                           prompt=f"Write about {name}.", prompt_sha=content_sha(name))
-                for name in names
-            ],
-        ),
+        Change(Article, [
+            a_row(Article, edition=EDITION, article=name, title=name.replace("_", " "),
+                  url=f"https://en.wikipedia.org/wiki/{name}", text="A tern.")
+            for name in names
+        ]),
+        Change(Assignment, [
+            a_row(Assignment, edition=EDITION, assignment=name, article=name, kind=kind,
+                  prompt=f"Write about {name}.", prompt_sha=content_sha(name))
+            for name in names
+        ]),
     )  # fmt: skip
 
 
@@ -123,6 +118,16 @@ def jobs(warehouse: Warehouse) -> list[Job]:
 
 def path_of(tmp_path: Path) -> Path:
     return tmp_path / "warehouse.duckdb"
+
+
+def report(warehouse: Warehouse, client: Any, **more: Any) -> None:
+    """One run over the one missing report."""
+    asyncio.run(asker_of(warehouse, client, **more).get_report(missing(warehouse)[0]))
+
+
+def only(warehouse: Warehouse) -> Job:
+    (job,) = jobs(warehouse)
+    return job
 
 
 @pytest.fixture

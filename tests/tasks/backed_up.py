@@ -16,6 +16,7 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES: dict[str, str] = {
@@ -71,17 +72,10 @@ def keep_page(warehouse: Warehouse, url: str, content: bytes) -> str:
 
 def keep_file(warehouse: Warehouse, assignment: str, content: bytes) -> str:
     sha = FileStore(files_folder(warehouse.location)).put(content)
-    row = ReportFile(
-        edition="kept",
-        agent="a",
-        assignment=assignment,
-        number=0,
-        name="a.pdf",
-        media_type="application/pdf",
-        sha=sha,
-        n_bytes=len(content),
-        reader="test",
-    )
+    row = a_row(
+        ReportFile, edition="kept", assignment=assignment, name="a.pdf", reader="test", sha=sha,
+        media_type="application/pdf", n_bytes=len(content),
+    )  # fmt: skip
     warehouse.write(Change(ReportFile, [row]))
     return sha
 

@@ -7,6 +7,7 @@ from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.rows import Citation, Edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 EDITION, AGENT = "cited", "agent"
 
@@ -20,18 +21,13 @@ def key_of(address: str) -> str:
 def cite(warehouse: Warehouse, by_agent: Mapping[str, Iterable[str]]) -> None:
     """Citations of addresses, one claim each."""
     rows = [
-        Citation(
-            edition=EDITION,
-            agent=agent,
-            assignment="An_article",
-            number=number,
-            url=key_of(address),
-            raw_url=address,
-            kind="explicit",
+        a_row(
+            Citation, edition=EDITION, agent=agent, assignment="An_article", number=number,
+            url=key_of(address), raw_url=address,
         )
         for agent, addresses in by_agent.items()
         for number, address in enumerate(addresses)
-    ]
+    ]  # fmt: skip
     warehouse.write(
         Change(Edition, [Edition(edition=EDITION, source="made for tests")]),
         Change(Citation, rows),

@@ -17,8 +17,8 @@ from tasks.warehouse.writer import Change
 from tests.servers.fences import Parsed
 from tests.servers.oracle import Answer, Oracle
 from tests.servers.oracle_drafting import drafted
+from tests.tasks.answering import JUDGE
 
-JUDGE = "gemini-3.8-flash"
 TITLE = "Red Lighthouse"
 FACTS = tuple(
     f"Keeper Rosalind Marlow{n:02d} polished the {word} lantern of granite in {1800 + n}."

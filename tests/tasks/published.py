@@ -15,11 +15,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from tasks.benchmarks.document import parse_document
-from tasks.extraction.agreement import (
-    CitedClaim,
-    compare_extraction,
-    sum_agreements,
-)
+from tasks.extraction.agreement import CitedClaim, compare_extraction, sum_agreements
 from tasks.extraction.claims import ExtractedClaims, extract_claims
 from tasks.extraction.facts import locate_facts
 from tasks.extraction.urls import is_same_page

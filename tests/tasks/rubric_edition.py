@@ -20,6 +20,7 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.gemini import GeminiServer
 from tests.tasks.judges.recording import at_server
+from tests.tasks.made_rows import a_row
 from tests.tasks.models.scripted import MemoryLedger
 
 JUDGE = "a_judge"
@@ -76,10 +77,8 @@ def judged_edition(
     queries = read_drb2(write_lines(folder / "tasks.jsonl", *LINES))
     import_queries(warehouse, SET, queries, EDITION)
     reports = [
-        Report(
-            edition=EDITION, agent=agent, assignment=assignment, text=text, source_path="x.md",
-            text_sha=content_sha(text), status="ok" if text else "empty",
-        )
+        a_row(Report, edition=EDITION, agent=agent, assignment=assignment, text=text,
+              text_sha=content_sha(text), status="ok" if text else "empty")
         for (agent, assignment), text in REPORTS.items()
     ]  # fmt: skip
     warehouse.write(Change(Report, reports))

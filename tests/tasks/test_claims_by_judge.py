@@ -21,13 +21,13 @@ from tasks.warehouse.rows import Citation, Claim, Extraction, Fact
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.gemini import GeminiServer
-from tests.servers.serving import serving
 from tests.tasks.annotated import SAMPLE, sample_warehouse
+from tests.tasks.answering import JUDGE, server
 
 A, B = "https://a.org/x", "https://b.org/y"
 LIST = f"\n\n## References\n[1] {A}\n[2] {B}\n"
 REPORTS = sorted(SAMPLE.glob("test_data/*/md_data/*.md"))
-JUDGE = "gemini-3.8-flash"
+__all__ = ["server"]
 
 
 def urls(extracted: ExtractedClaims) -> list[tuple[str, list[str]]]:
@@ -132,13 +132,9 @@ def rows_after(path: Path) -> tuple[Sequence[Claim], Sequence[Citation], Sequenc
 
 
 def test_a_judge_extracts_what_is_missing_and_leaves_what_was_published(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: GeminiServer
 ) -> None:
-    server = GeminiServer()
-    with serving(server) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        claims, citations, extractions, facts, left = rows_after(sample_warehouse(tmp_path))
+    claims, citations, extractions, facts, left = rows_after(sample_warehouse(tmp_path))
     assert left == 0
     # Published: two articles' facts of three, and one agent's claims of three.
     assert len(extractions) == 1 + 6 == server.log.summary()["answered"]
@@ -201,24 +197,20 @@ def test_research_reports_are_extracted_by_deepresearchgyms_prompt_articles_by_t
 
 
 def test_a_new_way_to_find_pages_reads_old_answers_again_and_buys_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: GeminiServer
 ) -> None:
-    server = GeminiServer()
     path = sample_warehouse(tmp_path)
-    with serving(server) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        _, _, before, *_ = rows_after(path)
-        bought = server.log.summary()["answered"]
-        with open_warehouse(path) as warehouse:
-            old = [
-                row.model_copy(update={"extractor_version": row.extractor_version[: -len(CITING)]})
-                for row in before
-                if row.agent
-            ]
-            warehouse.write(Change(Extraction, old))
-        _, _, after, *_ = rows_after(path)
-        assert server.log.summary()["answered"] == bought
+    _, _, before, *_ = rows_after(path)
+    bought = server.log.summary()["answered"]
+    with open_warehouse(path) as warehouse:
+        old = [
+            row.model_copy(update={"extractor_version": row.extractor_version[: -len(CITING)]})
+            for row in before
+            if row.agent
+        ]
+        warehouse.write(Change(Extraction, old))
+    _, _, after, *_ = rows_after(path)
+    assert server.log.summary()["answered"] == bought
 
     def outputs(rows: Sequence[Extraction]) -> dict[tuple[str, str], tuple[str, str]]:
         return {(e.agent, e.assignment): (e.output_sha, e.extractor_version) for e in rows}

@@ -21,13 +21,7 @@ from tasks.imports.queries import import_queries
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
-from tasks.judging.session import judge_session
-from tasks.key_points import make_key_points
-from tasks.pending.key_points import (
-    DOCUMENT_CHARS,
-    find_pending_key_points,
-    load_documents,
-)
+from tasks.pending.key_points import DOCUMENT_CHARS, find_pending_key_points, load_documents
 from tasks.pending.pages import describe_open_pages, find_pending_pages
 from tasks.pending.status import count_stages
 from tasks.planning.estimate import estimate_key_points
@@ -42,9 +36,11 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
 from tests.servers.gemini import GeminiServer
-from tests.servers.serving import serving
+from tests.tasks.answering import JUDGE, server
+from tests.tasks.made_rows import a_row
+from tests.tasks.test_key_points import made
 
-JUDGE = "gemini-3.8-flash"
+__all__ = ["server"]
 A, B, C = "https://a.org/why", "https://b.org/how", "https://c.org/gone"
 QUERY = {
     "id": "1", "question": "Why is the tower red?",
@@ -82,32 +78,13 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
         text = "The tower was painted red in 1890."
         opened.write(
             Change(Agent, [Agent(edition="gym", agent="a", name="a")]),
-            Change(Report, [Report(edition="gym", agent="a", assignment="1", text=text,
-                                   text_sha=content_sha(text), source_path="1.md")]),
-        )  # fmt: skip
+            Change(Report, [a_row(Report, edition="gym", assignment="1", text=text)]),
+        )
         yield opened
 
 
 def fetched(warehouse: Warehouse, *urls: str) -> None:
     warehouse.write(Change(Page, [page(url) for url in urls]))
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
-    model = GeminiServer()
-    with serving(model) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        yield model
-
-
-def made(warehouse: Warehouse) -> None:
-    async def make() -> None:
-        async with judge_session(warehouse, JUDGE):
-            for item in find_pending_key_points(warehouse, "gym"):
-                await make_key_points.fn(warehouse, item, JUDGE)
-
-    asyncio.run(make())
 
 
 def test_documents_are_read_from_the_published_layout(tmp_path: Path) -> None:
@@ -163,14 +140,14 @@ def test_points_are_made_of_each_document_and_merged_once_all_were_tried(
     fetched(warehouse, B)
     _, entry = load_judge_entry(JUDGE)
     estimated = estimate_key_points(warehouse, JUDGE, entry, [item])  # type: ignore[arg-type]
-    made(warehouse)
+    made(warehouse, find_pending_key_points(warehouse, "gym"))
     assert estimated["calls"].sum() == server.log.summary()["answered"] == 3
     spans = [s for p in warehouse.rows(KeyPoint, "true") for s in SPANS.validate_json(p.spans)]
     assert all(any(span in text for text in TEXTS.values()) for span in spans)
     for text in TEXTS.values():
         assert any(span in text for span in spans)
     assert find_pending_key_points(warehouse, "gym") == []
-    made(warehouse)
+    made(warehouse, find_pending_key_points(warehouse, "gym"))
     assert server.log.summary()["answered"] == 3
     # Another text of a document: other points.
     warehouse.write(Change(Page, [page(B).model_copy(update={"text_sha": "other"})]))
@@ -208,8 +185,7 @@ def test_neither_a_sandbox_nor_an_export_serves_documents_and_no_board_counts_th
     assert exported() == set()
     assert {A, B, C} <= set(read_ban(export_edition(warehouse, "gym")).pages)
     assert warehouse.value("SELECT coalesce(sum(pages), 0) FROM page_counts") == 0
-    cited = Citation(edition="gym", agent="a", assignment="1", number=0, url=A, raw_url=A,
-                     kind="explicit")  # fmt: skip
+    cited = a_row(Citation, edition="gym", assignment="1", url=A, raw_url=A)
     warehouse.write(Change(Citation, [cited]))
     assert exported() == {A}  # as any cited page; a sandbox of this edition bans it still
     assert A in read_ban(export_edition(warehouse, "gym")).pages

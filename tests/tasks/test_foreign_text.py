@@ -39,10 +39,6 @@ def test_scripts_that_need_joiners_keep_them() -> None:
         assert make_visible(text) == text
 
 
-def test_an_override_is_named() -> None:
-    assert make_visible("invoice\u202egpj.exe") == "invoice⟨U+202E⟩gpj.exe"
-
-
 @pytest.mark.parametrize("unseen", UNSEEN)
 def test_what_nobody_sees_is_named(unseen: str) -> None:
     assert make_visible(f"a{unseen}b") == f"a⟨U+{ord(unseen):04X}⟩b"

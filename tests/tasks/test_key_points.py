@@ -18,12 +18,9 @@ from tasks.warehouse.rows import Article, content_sha
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tests.servers.gemini import GeminiServer
 from tests.servers.oracle import Oracle
-from tests.servers.serving import serving
 from tests.tasks.annotated import sample_warehouse
-
-JUDGE = "gemini-3.8-flash"
+from tests.tasks.answering import JUDGE, answering
 
 
 class Changing(Oracle):
@@ -39,12 +36,9 @@ class Changing(Oracle):
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Changing]:
+def model() -> Iterator[Changing]:
     changing = Changing()
-    server = GeminiServer(model=changing)
-    with serving(server) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
+    with answering(model=changing):
         yield changing
 
 

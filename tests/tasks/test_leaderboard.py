@@ -1,7 +1,7 @@
 """The leaderboard's intervals, ranks and pairs: kept with it, and made again only when due."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +20,20 @@ from tasks.warehouse.rows import Assignment
 from tasks.warehouse.snapshot import latest_snapshot, open_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 FACT = get_protocol("wiki_fact")
 N = 12
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
-
-
 def score(agent: str, number: int, value: float, metric: str) -> Score:
-    return Score(
-        edition="e", protocol="wiki_fact", agent=agent, assignment=f"x{number}", judge="j",
-        metric=metric, value=value, numerator=value, n_items=1, state="done",
-        scorer_version=f"{SCORER_VERSION}/{FACT.version}",
-    )  # fmt: skip
+    of = {"agent": agent, "assignment": f"x{number}", "metric": metric, "value": value}
+    version = f"{SCORER_VERSION}/{FACT.version}"
+    return a_row(Score, **of, numerator=value, n_items=1, scorer_version=version)
 
 
 def assignment(number: int, article: str) -> Assignment:
-    return Assignment(
-        edition="e", assignment=f"x{number}", article=article, kind="write_article", prompt=None,
-        prompt_sha=None,
-    )  # fmt: skip
+    return a_row(Assignment, assignment=f"x{number}", article=article)
 
 
 def scored(warehouse: Warehouse, metrics: Sequence[str] = ("coverage_wiki", "ref_acc")) -> None:

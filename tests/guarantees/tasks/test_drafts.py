@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.guarantees.tasks.test_questions import answering
+from tests.tasks.answering import answering
 from tests.tasks.drafted_articles import FACTS, Model, edition, work
 
 
@@ -17,7 +17,7 @@ def test_a_step_without_an_answer_leaves_no_file_and_is_all_that_the_next_run_as
     broken: str, step: str, left: int, tmp_path: Path
 ) -> None:
     model, folder = Model(broken, memory=FACTS[:2]), tmp_path / "drafts"
-    with edition(tmp_path) as warehouse, answering(model) as server:
+    with edition(tmp_path) as warehouse, answering(model=model) as server:
         (said,) = work(warehouse, folder)
         assert said.startswith(f"{step}: ")
         assert "Run again to continue." in said

@@ -23,13 +23,11 @@ from tasks.warehouse.truths import TRUTHS, GroundTruth
 from tasks.warehouse.wiki_editions import ArticleLink
 from tasks.warehouse.writer import Change
 from tests.servers.fences import Parsed
-from tests.servers.gemini import GeminiServer
 from tests.servers.oracle import Answer, Oracle
 from tests.servers.oracle_inversion import inverted
-from tests.servers.serving import serving
+from tests.tasks.answering import JUDGE, answering
 from tests.tasks.inversion.scripted import BRIDGES
 
-JUDGE = "gemini-3.8-flash"
 OTHER_JUDGE = "gemini-3.5-flash-lite"
 TITLE = "Bridges of the Venn"
 WIKI = "https://en.wikipedia.org/wiki/"
@@ -72,15 +70,6 @@ def edition(folder: Path, *articles: Article) -> Iterator[Warehouse]:
         yield warehouse
 
 
-@contextmanager
-def answering(model: Oracle, judge_version: str = JUDGE) -> Iterator[GeminiServer]:
-    server = GeminiServer(model=model, answers_as=judge_version)
-    with serving(server) as address, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GEMINI_API_KEY", "test-key")
-        patch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        yield server
-
-
 def pending(warehouse: Warehouse, judge: str = JUDGE, n: int | None = None) -> list[PendingArticle]:
     return find_pending_articles(warehouse, "e", get_inverter(judge), n)
 
@@ -106,7 +95,7 @@ def questions(warehouse: Warehouse) -> list[Question]:
 
 
 def test_an_accepted_question_is_an_assignment_with_its_truth(tmp_path: Path) -> None:
-    with edition(tmp_path) as warehouse, answering(Model()):
+    with edition(tmp_path) as warehouse, answering(model=Model()):
         assert work(warehouse) == []
         (question,) = questions(warehouse)
         (assignment,) = warehouse.rows(Assignment, "edition = 'e'")
@@ -133,7 +122,7 @@ def test_an_accepted_question_is_an_assignment_with_its_truth(tmp_path: Path) ->
 
 
 def test_nothing_that_an_agent_is_shown_names_the_answer_or_the_article(tmp_path: Path) -> None:
-    with edition(tmp_path) as warehouse, answering(Model()):
+    with edition(tmp_path) as warehouse, answering(model=Model()):
         work(warehouse)
         (assignment,) = warehouse.rows(Assignment, "edition = 'e'")
     for name in ("Grace Holloway", "Holloway", TITLE, "Venn", BRIDGES_ARTICLE.url):
@@ -145,7 +134,7 @@ def test_nothing_that_an_agent_is_shown_names_the_answer_or_the_article(tmp_path
 def test_what_is_decided_is_asked_no_more(tmp_path: Path) -> None:
     with (
         edition(tmp_path, BRIDGES_ARTICLE, EMPTY_ARTICLE) as warehouse,
-        answering(Model()) as server,
+        answering(model=Model()) as server,
     ):
         assert len(pending(warehouse)) == 2
         work(warehouse)
@@ -158,7 +147,7 @@ def test_what_is_decided_is_asked_no_more(tmp_path: Path) -> None:
 def test_rejections_are_kept_and_counted_by_reason(tmp_path: Path) -> None:
     with (
         edition(tmp_path, BRIDGES_ARTICLE, EMPTY_ARTICLE) as warehouse,
-        answering(Model(remembers=True)),
+        answering(model=Model(remembers=True)),
     ):
         work(warehouse)
         counted = warehouse.frame("SELECT state, reason, n, closed_book_f1 FROM question_counts")
@@ -186,7 +175,7 @@ def test_a_page_that_answers_it_alone_rejects_it_and_the_article_s_copy_does_not
         ("https://copy.example.org", BRIDGES, "accepted"),
     ):
         folder = tmp_path / state / content_sha(url)
-        with edition(folder) as warehouse, answering(Model()):
+        with edition(folder) as warehouse, answering(model=Model()):
             warehouse.write(
                 Change(ArticleLink, [ArticleLink(edition="e", article=BRIDGES_ARTICLE.article,
                                                  number=0, url=url, raw_url=url)]),
@@ -205,7 +194,7 @@ def test_what_a_judge_could_not_decide_is_open_and_the_next_run_goes_on(
     broken: str, n_before: int, tmp_path: Path
 ) -> None:
     model = Model(broken)
-    with edition(tmp_path) as warehouse, answering(model) as server:
+    with edition(tmp_path) as warehouse, answering(model=model) as server:
         (problem,) = work(warehouse)
         assert TITLE in problem
         assert "Run again" in problem
@@ -224,7 +213,7 @@ def test_what_a_judge_could_not_decide_is_open_and_the_next_run_goes_on(
 
 
 def test_a_run_that_ended_between_two_questions_goes_on_with_the_second(tmp_path: Path) -> None:
-    with edition(tmp_path) as warehouse, answering(Model()):
+    with edition(tmp_path) as warehouse, answering(model=Model()):
         work(warehouse)
         (first,) = questions(warehouse)
         cut = first.model_copy(update={"n_targets": 2})
@@ -234,7 +223,7 @@ def test_a_run_that_ended_between_two_questions_goes_on_with_the_second(tmp_path
 
 def test_an_article_keeps_the_question_of_another_judge(tmp_path: Path) -> None:
     with edition(tmp_path) as warehouse:
-        with answering(Model()):
+        with answering(model=Model()):
             work(warehouse)
         assert pending(warehouse, OTHER_JUDGE) == []
 
@@ -243,10 +232,10 @@ def test_an_article_whose_questions_were_rejected_may_be_tried_by_another_judge(
     tmp_path: Path,
 ) -> None:
     with edition(tmp_path) as warehouse:
-        with answering(Model(remembers=True)):
+        with answering(model=Model(remembers=True)):
             work(warehouse)
         assert len(pending(warehouse, OTHER_JUDGE)) == 1
-        with answering(Model(), OTHER_JUDGE):
+        with answering(model=Model(), answers_as=OTHER_JUDGE):
             work(warehouse, OTHER_JUDGE)
         assert {(q.judge, q.state) for q in questions(warehouse)} == {
             (JUDGE, "rejected"), (OTHER_JUDGE, "accepted"),
@@ -254,7 +243,7 @@ def test_an_article_whose_questions_were_rejected_may_be_tried_by_another_judge(
 
 
 def test_a_changed_article_is_asked_about_anew(tmp_path: Path) -> None:
-    with edition(tmp_path) as warehouse, answering(Model(remembers=True)):
+    with edition(tmp_path) as warehouse, answering(model=Model(remembers=True)):
         work(warehouse)
         assert pending(warehouse) == []
         changed = article(BRIDGES_ARTICLE.article, f"{BRIDGES}\nOne more sentence stands here now.")
@@ -264,7 +253,7 @@ def test_a_changed_article_is_asked_about_anew(tmp_path: Path) -> None:
 
 def test_so_many_articles_are_the_same_ones_whenever_they_are_asked_for(tmp_path: Path) -> None:
     articles = [article(f"Article_{n}", f"# Article {n}\n\nnothing.") for n in range(9)]
-    with edition(tmp_path, *articles) as warehouse, answering(Model()):
+    with edition(tmp_path, *articles) as warehouse, answering(model=Model()):
         first = [item.inversion.article for item in pending(warehouse, n=3)]
         assert first == [item.inversion.article for item in pending(warehouse, OTHER_JUDGE, n=3)]
         lot = [item.inversion.article for item in pending(warehouse)]

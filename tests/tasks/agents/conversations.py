@@ -8,8 +8,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from tasks.agents.agent import AgentClient, ConversationMessage, JobAnswer, JobRequest, JobStatus
+from tasks.agents.citations.markdown import render_report
 from tasks.agents.kinds import AgentFolders, open_agent, read_answer
 from tasks.configuration.agents import AskEntry
+from tasks.extraction.claims import extract_claims
 from tests.servers.http import Handler
 from tests.servers.serving import serving
 
@@ -18,22 +20,24 @@ ASK: TypeAdapter[Any] = TypeAdapter(AskEntry)
 QUICK = {
     "timeout_seconds": 5, "first_wait_seconds": 0.01, "start_tries": 3, "longest_hint_seconds": 1,
 }  # fmt: skip
+PROMPT = "Write about Ærø, in full."
+PLACE = AgentFolders(work=Path("nowhere"), archive=None)
 SAID = (
     ConversationMessage(role="user", text="Write about the town."),
     ConversationMessage(role="agent", text="Which decades?"),
 )
 
+TOLD = [
+    {"role": "user", "content": "Write about the town."},
+    {"role": "assistant", "content": "Which decades?"},
+    {"role": "user", "content": "Decide yourself."},
+]
+"""The same with a reply, as most interfaces are sent it."""
 
-def question(prompt: str = "Write about the Straße.", **more: Any) -> JobRequest:
-    given = {
-        "job": "job-1",
-        "edition": "e",
-        "assignment": "a1",
-        "title": "The Straße",
-        "kind": "write_article",
-        "prompt": prompt,
-    }
-    return JobRequest.model_validate(given | more)
+
+def question(prompt: str = PROMPT, **more: Any) -> JobRequest:
+    about = {"edition": "e", "assignment": "a1", "title": "The Straße", "kind": "write_article"}
+    return JobRequest.model_validate({"job": "job-1", "prompt": prompt} | about | more)
 
 
 def entry(kind: str, address: str, **more: Any) -> Any:
@@ -51,10 +55,9 @@ def using(
     **more: Any,
 ) -> Any:
     """What a client of an agent at an address comes to."""
-    place = AgentFolders(work=Path("unused"), archive=None)
 
     async def run() -> Any:
-        client = open_agent("agent-1", entry(kind, address, **more), key, place)
+        client = open_agent("agent-1", entry(kind, address, **more), key, PLACE)
         try:
             return await what(client)
         finally:
@@ -88,3 +91,10 @@ def check(kind: str, server: Handler, *, path: str = "", **more: Any) -> str:
     with serving(server) as address:
         said: str = using(kind, address + path, lambda c: c.check(), **more)
     return said
+
+
+def cited(answer: JobAnswer) -> list[tuple[str, ...]]:
+    """What each claim of a report cites."""
+    written = render_report(answer, kind="write_article", citations=None)
+    claims = extract_claims("", written).claims
+    return [tuple(citation.url for citation in claim.citations) for claim in claims]

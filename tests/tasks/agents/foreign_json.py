@@ -46,8 +46,4 @@ def _changed(body: Any, changes: list[tuple[tuple[Any, ...], Any, bool]]) -> str
                 inside[path[-1]] = value
         except (KeyError, IndexError, TypeError):
             continue  # an earlier change took the place away
-    return _dumped(whole)
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value)
+    return json.dumps(whole)

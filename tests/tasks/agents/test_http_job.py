@@ -7,10 +7,22 @@ from tasks.agents.http_job import read
 from tasks.agents.kinds import read_answer
 from tasks.models.errors import Misconfigured, TransientError
 from tests.servers.agent_service import ServiceServer
+from tests.servers.http import Response
 from tests.servers.serving import serving
-from tests.tasks.agents.conversations import SAID, bought, check, question, start, using
+from tests.tasks.agents.conversations import SAID, check, question, start, using
 
 PATH = "/reports"
+
+
+class Odd(ServiceServer):
+    """Says this when a job is made."""
+
+    def __init__(self, said: bytes) -> None:
+        super().__init__()
+        self._said = said
+
+    def _made(self, body: object) -> Response:
+        return Response(200, self._said)
 
 
 def looked(server: ServiceServer, times: int) -> tuple[JobStatus, list[JobStatus]]:
@@ -21,15 +33,6 @@ def looked(server: ServiceServer, times: int) -> tuple[JobStatus, list[JobStatus
             using("http", address + PATH, lambda c: c.poll(first.remote_id)) for _ in range(times)
         ]
     return first, seen
-
-
-def test_an_answer_may_come_at_once() -> None:
-    server = ServiceServer(
-        "A report [1].", at_once=True, given={"sources": [{"url": "https://a.org"}]}
-    )
-    answer = bought("http", server, path=PATH)
-    assert (answer.outcome, answer.text) == ("report", "A report [1].")
-    assert answer.sources[0].url == "https://a.org"
 
 
 def test_a_job_is_waited_for_through_states_nobody_knows() -> None:
@@ -82,42 +85,22 @@ def test_a_job_that_expired_is_gone() -> None:
      b'{"state": ["done"]}', b'"done"', b'{"job_id": "' + b"x" * 5000 + b'"}'],
 )  # fmt: skip
 def test_an_answer_without_a_job_and_without_an_end_is_perhaps_billed(said: bytes) -> None:
-    class Odd(ServiceServer):
-        def _made(self, body: object) -> object:  # type: ignore[override]
-            from tests.servers.http import Response
-
-            return Response(200, said)
-
     with pytest.raises(TransientError) as caught:
-        start("http", Odd(), path=PATH)
+        start("http", Odd(said), path=PATH)
     assert caught.value.maybe_billed
 
 
 def test_a_number_will_do_as_a_jobs_name() -> None:
-    class Numbers(ServiceServer):
-        def _made(self, body: object) -> object:  # type: ignore[override]
-            from tests.servers.http import Response
-
-            return Response(202, b'{"job_id": 17}')
-
-    assert start("http", Numbers(), path=PATH).remote_id == "17"
+    assert start("http", Odd(b'{"job_id": 17}'), path=PATH).remote_id == "17"
 
 
 def test_a_check_takes_any_answer_but_a_fault() -> None:
     assert "answers and did not refuse the key" in check("http", ServiceServer(), path="/anything")
 
-    class Broken(ServiceServer):
-        def route(self, request: object) -> object:  # type: ignore[override]
-            return self.error(500, "no database", "x")
-
+    takes_post_alone, broken = (lambda _, s=status: Response(s) for status in (501, 500))
+    assert "answers and did not refuse the key" in check("http", takes_post_alone, path=PATH)
     with pytest.raises(Misconfigured, match="answers with an error"):
-        check("http", Broken(), path=PATH)
-
-    class PostAlone(ServiceServer):
-        def route(self, request: object) -> object:  # type: ignore[override]
-            return self.error(501, "Unsupported method", "x")
-
-    assert "answers and did not refuse the key" in check("http", PostAlone(), path=PATH)
+        check("http", broken, path=PATH)
 
 
 def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,12 +110,6 @@ def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPat
             "http", "http://127.0.0.1:9", lambda c: c.start(question()), url_env="MY_SERVICE"
         )
     assert seen.ended
-
-
-@pytest.mark.parametrize("raw", ["", "[]", "<html>"])
-def test_what_is_no_job_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableJobAnswer, match="ended job of a service"):
-        read(raw)
 
 
 def test_a_form_that_is_wrong_is_named_by_its_field() -> None:

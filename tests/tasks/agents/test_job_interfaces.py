@@ -1,131 +1,29 @@
-"""What the clients of the four job interfaces have in common: money, patience, keys."""
+"""Jobs at the four interfaces that have some: looked at, gone, continued."""
 
-import asyncio
-import socket
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+import json
+import re
 
 import pytest
 
 from tasks.agents.agent import AgentClient, Gone, JobStatus
-from tasks.agents.kinds import open_agent, read_answer
-from tasks.models.errors import (
-    Misconfigured,
-    ModelError,
-    QuotaExhausted,
-    RequestRejected,
-    TransientError,
-)
-from tests.servers.jobs import BREAKS, FAULTS, MADE, JobScript, JobServer
+from tasks.agents.kinds import read_answer
+from tasks.models.errors import Misconfigured, ModelError, TransientError
+from tests.servers.jobs import FAULTS, MADE, JobScript
+from tests.tasks.agents.conversations import KEY, PROMPT, question
 from tests.tasks.agents.job_clients import (
     GEMINI,
-    KEY,
     KINDS,
     OPENAI,
+    PERPLEXITY,
     PERPLEXITY_ASYNC,
-    PLACE,
-    PROMPT,
     Kind,
-    ResultT,
-    ask_of,
+    answer_of,
     finished,
-    question,
     reply_to,
     with_client,
 )
 
 EVERY = pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
-LATER = ("rate_limit", "rate_limit_retry_after", "rate_limit_retry_info", "unavailable_503",
-         "timeout_408")  # fmt: skip
-UNCERTAIN = (
-    *sorted(set(MADE) - {"lost_stall"}),
-    *("server_500", "key_echoed", "html_502", "html_200", "empty_200", "list_200", *BREAKS),
-)
-SLOW = 0.4
-"""Seconds that a client waits for an answer that never comes."""
-
-
-def errors_of_start(
-    kind: Kind, faults: Sequence[str], seconds: float = 5.0
-) -> tuple[list[ModelError], JobServer]:
-    """What `start` says to one fault after the other, and the server."""
-    server = kind.server(JobScript(posts=tuple(faults)))
-
-    async def use(client: AgentClient) -> list[ModelError]:
-        return [await error_of(client.start(question())) for _ in faults]
-
-    return with_client(kind, server, use, seconds=seconds), server
-
-
-async def error_of(call: Awaitable[Any]) -> ModelError:
-    with pytest.raises(ModelError) as caught:
-        await call
-    return caught.value
-
-
-@EVERY
-def test_a_start_that_was_surely_refused_may_be_tried_again(kind: Kind) -> None:
-    errors, server = errors_of_start(kind, LATER)
-    for fault, error in zip(LATER, errors, strict=True):
-        assert isinstance(error, TransientError), (fault, error)
-        assert not error.maybe_billed, fault
-        hinted = fault in ("rate_limit_retry_after", "rate_limit_retry_info")
-        assert error.hint_seconds == (1.0 if hinted else None), fault
-    assert (server.n_made, len(server.requests)) == (0, len(LATER))
-
-
-@EVERY
-def test_a_start_of_which_nobody_knows_is_sent_once_and_said_to_be_maybe_billed(
-    kind: Kind,
-) -> None:
-    errors, server = errors_of_start(kind, UNCERTAIN)
-    stalled, _ = errors_of_start(kind, ["lost_stall"], SLOW)
-    for fault, error in zip([*UNCERTAIN, "lost_stall"], errors + stalled, strict=True):
-        assert isinstance(error, TransientError), (fault, error)
-        assert error.maybe_billed, fault
-        assert KEY not in str(error)
-    assert len(server.requests) == len(UNCERTAIN)
-    # The older interface of Perplexity knows a repeated key: all these made one job.
-    n_made = 1 if kind is PERPLEXITY_ASYNC else len(MADE) - 1
-    assert server.n_made == n_made
-
-
-@EVERY
-def test_what_is_refused_for_good_is_told_apart_from_what_stops_the_stage(kind: Kind) -> None:
-    faults = ("rejected_400", "rejected_422", "forbidden_403", "not_found_404", "redirect_307")
-    errors, server = errors_of_start(kind, faults)
-    for fault, error in zip(faults, errors, strict=True):
-        if fault.startswith("rejected"):
-            assert isinstance(error, RequestRejected), (fault, error)
-            assert str(error.code) in fault
-        else:
-            assert isinstance(error, Misconfigured), (fault, error)
-            assert "configs/agents.yaml" in str(error)
-    assert server.n_made == 0
-
-
-@pytest.mark.parametrize(
-    ("kind", "fault"), [(GEMINI, "quota_per_day"), (OPENAI, "spend_cap")], ids=str
-)
-def test_a_quota_that_is_used_up_stops_the_stage(kind: Kind, fault: str) -> None:
-    (error,), _ = errors_of_start(kind, [fault])
-    assert isinstance(error, QuotaExhausted)
-
-
-@EVERY
-def test_a_wrong_key_an_unknown_model_and_a_closed_port_buy_nothing(kind: Kind) -> None:
-    async def use(client: AgentClient) -> ModelError:
-        return await error_of(client.start(question()))
-
-    wrong = with_client(kind, kind.server(key="another"), use)
-    assert isinstance(wrong, Misconfigured), wrong
-    assert KEY not in str(wrong)
-    unknown = with_client(kind, kind.server(models=["another"]), use)
-    assert isinstance(unknown, Misconfigured), unknown
-
-    refused = asyncio.run(at_closed(kind, f"http://127.0.0.1:{free_port()}", use))
-    assert isinstance(refused, TransientError)
-    assert not refused.maybe_billed
 
 
 @EVERY
@@ -213,66 +111,6 @@ def test_a_second_turn_goes_on_with_the_first(kind: Kind) -> None:
 
 
 @EVERY
-def test_a_check_buys_nothing_and_says_what_it_found(kind: Kind) -> None:
-    server = kind.server()
-    said = with_client(kind, server, lambda client: client.check())
-    assert said.startswith("http://127.0.0.1:")
-    assert "key" in said
-    assert (server.n_made, len(server.requests)) == (0, 1)
-    assert server.requests[0].method == "GET"
-
-
-@EVERY
-def test_a_check_says_what_is_wrong_in_words_a_person_can_act_on(kind: Kind) -> None:
-    async def use(client: AgentClient) -> str:
-        with pytest.raises(Misconfigured) as caught:
-            await client.check()
-        return str(caught.value)
-
-    said = with_client(kind, kind.server(key="another"), use)
-    assert "key is not accepted" in said
-    assert KEY not in said
-
-    address = f"http://127.0.0.1:{free_port()}"
-    said = asyncio.run(at_closed(kind, address, use))
-    assert f"{address}{kind.under} cannot be reached" in said
-    assert f"Check `{'url' if kind.name == 'http' else 'base_url'}` in configs/agents.yaml" in said
-
-
-def test_a_check_of_openai_tells_an_unknown_model() -> None:
-    async def use(client: AgentClient) -> None:
-        with pytest.raises(Misconfigured, match=r"knows no model 'gpt-5\.5'"):
-            await client.check()
-
-    with_client(OPENAI, OPENAI.server(models=["gpt-0"]), use)
-
-
-@EVERY
-def test_the_key_is_in_nothing_that_is_kept_or_said(kind: Kind) -> None:
-    server = kind.server(report=f"Your key is {KEY}.")
-
-    async def use(client: AgentClient) -> str:
-        return repr(client) + repr(await finished(client))
-
-    assert KEY not in with_client(kind, server, use)
-
-
-@EVERY
-def test_an_address_may_come_from_the_variable_that_the_entry_names(
-    kind: Kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOMEWHERE", f"http://127.0.0.1:{free_port()}{kind.under}")
-    server = kind.server()
-
-    async def use(client: AgentClient) -> None:
-        with pytest.raises(TransientError):
-            await client.start(question())
-
-    with_client(kind, server, use, base_url_env="SOMEWHERE")
-    assert server.requests == []
-
-
-@EVERY
 def test_parameters_go_over_what_is_sent_by_itself(kind: Kind) -> None:
     server = kind.server()
     extra = {"model": "m2", "agent": "deep-research-2", "max_tool_calls": 3}
@@ -282,26 +120,34 @@ def test_parameters_go_over_what_is_sent_by_itself(kind: Kind) -> None:
     assert extra.items() <= sent.items()
 
 
-@EVERY
-def test_an_interface_without_a_key_is_sent_none(kind: Kind) -> None:
-    server = kind.server(key=None)
-    assert with_client(kind, server, finished, key=None).ended
-    assert "authorization" not in server.requests[0].headers
+@pytest.mark.parametrize(
+    ("kind", "ends", "error"),
+    [
+        (OPENAI, "failed", r"failed: server_error: The model gave up\."),
+        (OPENAI, "cancelled", "cancelled"),
+        (OPENAI, "incomplete", "incomplete: max_output_tokens"),
+        *((GEMINI, end, rf"{end}.*The agent gave up\.") for end in ("failed", "budget_exceeded")),
+        *((GEMINI, end, f"{end}((?!gave up).)*") for end in ("cancelled", "incomplete")),
+        (PERPLEXITY, "failed", r"failed: internal: The agent gave up\."),
+        *((PERPLEXITY, end, end) for end in ("cancelled", "incomplete")),
+        (PERPLEXITY_ASYNC, "FAILED", r"FAILED: The agent gave up\."),
+    ],
+    ids=lambda of: getattr(of, "name", None),
+)
+def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(
+    kind: Kind, ends: str, error: str
+) -> None:
+    answer = answer_of(kind, JobScript(ends=ends))
+    assert answer.outcome == "failed"
+    assert re.fullmatch(error, answer.error or "")
+    assert answer.text.startswith("# Bericht" if kind is not PERPLEXITY_ASYNC else "")
+    assert kind is not OPENAI or not answer.silent
+    assert answer.cost_usd == (0.415 if kind is PERPLEXITY else None)
 
 
-async def at_closed(
-    kind: Kind, address: str, use: Callable[[AgentClient], Awaitable[ResultT]]
-) -> ResultT:
-    """What a client says at an address where nobody listens."""
-    client = open_agent("a", ask_of(kind, address), KEY, PLACE)
-    try:
-        return await use(client)
-    finally:
-        await client.close()
-
-
-def free_port() -> int:
-    """A port on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.mark.parametrize(("kind", "parts"), [(GEMINI, "steps"), (PERPLEXITY, "output")])
+def test_what_requires_action_is_a_question_where_it_says_anything(kind: Kind, parts: str) -> None:
+    asked = answer_of(kind, JobScript(asks_first="Which one?", asks_with="requires_action"))
+    assert (asked.outcome, asked.text, asked.error) == ("question", "Which one?", None)
+    silent = read_answer(kind.name, json.dumps({"status": "requires_action", parts: []}))
+    assert (silent.outcome, silent.error) == ("failed", "requires_action")

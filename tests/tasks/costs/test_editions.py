@@ -1,6 +1,5 @@
 """What reports and their judging cost: what is free, what is known in part, what nobody knows."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,26 +9,19 @@ from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import CollectionCost, Job
 from tasks.warehouse.results import Cell, Verdict
-from tasks.warehouse.rows import Report, Status
+from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
+from tests.tasks.made_rows import a_row
 
 
 def report(agent: str, assignment: str) -> Report:
-    return Report(edition="e", agent=agent, assignment=assignment, text="t", text_sha="s",
-                  source_path="p")  # fmt: skip
+    return a_row(Report, agent=agent, assignment=assignment)
 
 
 def job(agent: str, assignment: str, usd: float | None, state: Any = "done") -> Job:
-    return Job(job=f"{agent} {assignment} {state}", edition="e", agent=agent,
-               assignment=assignment, attempt=1, kind="chat", parameters="{}", prompt="p",
-               prompt_sha="s", state=state, cost_usd=usd)  # fmt: skip
+    of = {"agent": agent, "assignment": assignment, "state": state}
+    return a_row(Job, **of, job=f"{agent} {assignment} {state}", cost_usd=usd)
 
 
 def entered(agent: str, assignment: str, usd: float | None, minutes: float) -> CollectionCost:
@@ -38,28 +30,21 @@ def entered(agent: str, assignment: str, usd: float | None, minutes: float) -> C
 
 def judged(warehouse: Warehouse, judge: str, agent: str, *costs: float | None) -> None:
     """A report of the agent, judged with calls that cost this much."""
+    ids = [f"{judge} {agent} {n}" for n in range(len(costs))]
     calls = [
-        Call(call_id=f"{judge} {agent} {n}", request_id=f"{judge} {agent} {n}", attempt=1,
-             provider="p", model="m", parameters="{}", reply_schema="{}", system_prompt="",
-             prompt="", prompt_sha="", judge=judge, protocol="wiki_fact", step="s", status="ok",
-             delivery="live", cost_usd=usd)
-        for n, usd in enumerate(costs)
-    ]  # fmt: skip
-    verdicts = [
-        Verdict(cell_id=f"{judge} {agent}", edition="e", protocol="wiki_fact", step="s",
-                agent=agent, assignment="x", item=f"{n}", judge=judge, model_version=None,
-                prompt_sha="", status=Status.OK, call_id=call.call_id)
-        for n, call in enumerate(calls)
-    ]  # fmt: skip
+        a_row(Call, call_id=name, request_id=name, judge=judge, cost_usd=usd)
+        for name, usd in zip(ids, costs, strict=True)
+    ]
+    of = {"cell_id": f"{judge} {agent}", "agent": agent, "judge": judge, "model_version": None}
+    verdicts = [a_row(Verdict, **of, item=name, call_id=name) for name in ids]
     warehouse.write(
         Change(Call, calls), Change(Verdict, verdicts), Change(Cell, [cell(judge, agent)])
     )
 
 
 def cell(judge: str, agent: str, status: Any = "done", assignment: str = "x") -> Cell:
-    return Cell(cell_id=f"{judge} {agent} {assignment}", edition="e", protocol="wiki_fact",
-                agent=agent, assignment=assignment, judge=judge, model_version="m",
-                prompt_sha="s", protocol_version="1", input_sha="i", status=status)  # fmt: skip
+    of = {"judge": judge, "agent": agent, "assignment": assignment}
+    return a_row(Cell, **of, cell_id=f"{judge} {agent} {assignment}", status=status)
 
 
 def of_reports(warehouse: Warehouse, judge: str = "offline") -> dict[str, dict[str, Any]]:
@@ -67,25 +52,31 @@ def of_reports(warehouse: Warehouse, judge: str = "offline") -> dict[str, dict[s
     return {row["agent"]: row for row in frame.iter_rows(named=True)}
 
 
-def test_all_that_was_paid_counts_also_what_was_paid_in_vain(warehouse: Warehouse) -> None:
-    warehouse.write(
-        Change(Report, [report("a", "x"), report("a", "y")]),
-        Change(Job, [job("a", "x", 0.5), job("a", "x", 0.25, "failed"), job("a", "y", 0.25)]),
-    )
+@pytest.mark.parametrize(
+    ("jobs", "people", "costs"),
+    [
+        ([job("a", "x", 0.5), job("a", "x", 0.25, "failed"), job("a", "y", 0.25)], [],
+         {"jobs_usd": 1.0, "reports_usd": 1.0, "reports_cost": "known", "usd_per_report": 0.5,
+          "n_reports": 2, "n_priced": 2}),
+        ([job("a", "x", 0.5)], [entered("a", "y", 1.0, 12)],
+         {"people_usd": 1.0, "people_minutes": 12, "reports_usd": 1.5, "reports_cost": "known",
+          "total_usd": None}),
+        ([job("a", "x", 0.5), job("a", "y", 0.25), job("a", "never came", None, "lost")], [],
+         {"n_priced": 2, "reports_usd": 0.75, "reports_cost": "at least", "usd_per_report": None}),
+        ([job("a", "x", 0.5), job("a", "x", None, "failed")], [],
+         {"n_priced": 0, "reports_usd": 0.5, "reports_cost": "at least"}),
+    ],
+    ids=["what was paid in vain counts too", "what people entered is added",
+         "what was asked in vain at an unknown price is missing from the sum",
+         "a report of which one attempt has no price is not priced"],
+)  # fmt: skip
+def test_all_that_was_paid_adds_up(
+    warehouse: Warehouse, jobs: list[Job], people: list[CollectionCost], costs: dict[str, Any]
+) -> None:
+    reports = [report("a", "x"), report("a", "y")]
+    warehouse.write(Change(Report, reports), Change(Job, jobs), Change(CollectionCost, people))
     row = of_reports(warehouse)["a"]
-    assert (row["jobs_usd"], row["reports_usd"], row["reports_cost"]) == (1.0, 1.0, "known")
-    assert (row["usd_per_report"], row["n_reports"], row["n_priced"]) == (0.5, 2, 2)
-
-
-def test_what_people_entered_adds_up_with_what_was_asked(warehouse: Warehouse) -> None:
-    warehouse.write(
-        Change(Report, [report("a", "x"), report("a", "y")]),
-        Change(Job, [job("a", "x", 0.5)]),
-        Change(CollectionCost, [entered("a", "y", 1.0, 12)]),
-    )
-    row = of_reports(warehouse)["a"]
-    assert (row["people_usd"], row["people_minutes"]) == (1.0, 12)
-    assert (row["reports_usd"], row["reports_cost"], row["total_usd"]) == (1.5, "known", None)
+    assert {name: row[name] for name in costs} == costs
 
 
 def test_a_sum_from_which_something_is_missing_says_so_and_has_no_mean(
@@ -178,27 +169,6 @@ def test_a_cell_that_failed_may_have_been_paid_for_and_hides_no_other_cost(
     again = {"cell_id": "paid a x"}
     warehouse.write(Change(Cell, [cell("paid", "a", "failed")], replacing=again))
     assert of_reports(warehouse, "paid")["a"]["judging_usd"] == 1.0
-
-
-def test_what_was_asked_in_vain_at_an_unknown_price_is_missing_from_the_sum(
-    warehouse: Warehouse,
-) -> None:
-    warehouse.write(
-        Change(Report, [report("a", "x")]),
-        Change(Job, [job("a", "x", 0.5), job("a", "never came", None, "lost")]),
-    )
-    row = of_reports(warehouse)["a"]
-    assert (row["n_priced"], row["reports_usd"], row["reports_cost"]) == (1, 0.5, "at least")
-    assert row["usd_per_report"] is None
-
-
-def test_a_report_of_which_one_attempt_has_no_price_is_not_priced(warehouse: Warehouse) -> None:
-    warehouse.write(
-        Change(Report, [report("a", "x")]),
-        Change(Job, [job("a", "x", 0.5), job("a", "x", None, "failed")]),
-    )
-    row = of_reports(warehouse)["a"]
-    assert (row["n_priced"], row["reports_usd"], row["reports_cost"]) == (0, 0.5, "at least")
 
 
 def test_money_is_summed_in_one_order_whichever_came_first(tmp_path: Path) -> None:

@@ -2,11 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tasks.costs.ledger import (
     WarehouseLedger,
@@ -20,7 +16,7 @@ from tasks.models.errors import TransientError
 from tasks.models.exchange import ModelRequest, TokenUsage
 from tasks.models.gateway import Gateway, Outcome
 from tasks.warehouse.rows import Status
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tests.servers.http import Request, Response
 from tests.servers.openai import OpenAiServer
 from tests.servers.serving import serving
@@ -28,19 +24,16 @@ from tests.servers.test_servers import client_for
 from tests.tasks.models.scripted import VERSION, ScriptedSender, question, read_word, said
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
+def gateway_of(warehouse: Warehouse, sender: ScriptedSender) -> Gateway:
+    ledger = WarehouseLedger(warehouse)
+    return Gateway(sender, ledger, answers_as=None, price=None, budget=Budget())
 
 
 def asked(warehouse: Warehouse, sender: ScriptedSender, *requests: ModelRequest) -> list[Any]:
     """Several questions at once, in a run of their own."""
 
     async def run() -> list[Any]:
-        gateway = Gateway(
-            sender, WarehouseLedger(warehouse), answers_as=None, price=None, budget=Budget()
-        )
+        gateway = gateway_of(warehouse, sender)
         found = await asyncio.gather(*(gateway.ask(r, read_word) for r in requests))
         await gateway.close()
         return found
@@ -62,9 +55,7 @@ def test_what_was_bought_is_found_later_in_the_same_run(warehouse: Warehouse) ->
     sender = ScriptedSender(said("yes"))
 
     async def twice() -> list[str | None]:
-        gateway = Gateway(
-            sender, WarehouseLedger(warehouse), answers_as=None, price=None, budget=Budget()
-        )
+        gateway = gateway_of(warehouse, sender)
         return [(await gateway.ask(question(), read_word)).value for _ in range(2)]
 
     assert asyncio.run(twice()) == ["yes", "yes"]
@@ -149,9 +140,7 @@ def test_an_answer_with_half_a_sign_is_kept_too(warehouse: Warehouse) -> None:
             async def send(self, request: ModelRequest, lost: object = None) -> Any:
                 return await client.ask(request)
 
-        gateway = Gateway(
-            Once(said()), WarehouseLedger(warehouse), answers_as=None, price=None, budget=Budget()
-        )
+        gateway = gateway_of(warehouse, Once(said()))
         try:
             return await gateway.ask(question(), lambda answer: answer)
         finally:

@@ -2,11 +2,10 @@
 
 import os
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import date
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from email.utils import formatdate
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -33,8 +32,11 @@ from tasks.doctor.software import check_software
 from tasks.warehouse import lake_maintenance
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.location import parse_location
+from tests.servers.http import Request, Response
+from tests.servers.serving import serving
 
 SECRET = "a-key-that-nobody-may-see"
+PROVIDERS = ("GEMINI", "OPENAI", "ANTHROPIC", "PERPLEXITY", "XAI", "DASHSCOPE")
 
 
 def by_check(findings: Iterator[Finding]) -> dict[str, Finding]:
@@ -192,11 +194,8 @@ class TestConfiguration:
         refresh = configs / "refresh.yaml"
         text = refresh.read_text()
         refresh.write_text(text.replace("judge: null", "judge: gpt-5.5", 1))
-        assert find_names_in_use(None, configs).required == {
-            "offline",
-            "gpt-5.5",
-            "sources_baseline",
-        }
+        required = {"offline", "gpt-5.5", "sources_baseline"}
+        assert find_names_in_use(None, configs).required == required
         schedule = ("schedule", "  cron", "  timezone")
         lines = refresh.read_text().splitlines()
         without = "\n".join(line for line in lines if not line.startswith(schedule))
@@ -213,7 +212,7 @@ def no_blocks(name: str) -> bool | None:
 class TestKeys:
     @pytest.fixture(autouse=True)
     def unset(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("GEMINI", "OPENAI", "ANTHROPIC", "PERPLEXITY", "XAI", "DASHSCOPE"):
+        for name in PROVIDERS:
             monkeypatch.delenv(f"{name}_API_KEY", raising=False)
 
     def test_a_missing_key_is_as_bad_as_much_depends_on_it(self) -> None:
@@ -282,32 +281,18 @@ class TestModels:
         assert (found.advice is None) == (status == "ok")
 
 
-class Outside(BaseHTTPRequestHandler):
-    """An answer as the server's `status` says, `late` seconds late."""
-
-    def do_GET(self) -> None:
-        server: Any = self.server
-        server.asked.append((self.path, dict(self.headers)))
-        time.sleep(server.late)
-        self.send_response_only(server.status)
-        self.send_header("Date", self.date_time_string(time.time() + server.ahead))
-        self.end_headers()
-
-    def log_message(self, *said: object) -> None:
-        """Nothing."""
-
-
 @pytest.fixture
 def outside() -> Iterator[Any]:
-    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Outside)
-    server.status, server.late, server.ahead, server.asked = 200, 0.0, 0.0, []
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    """A server whose answers have its `status`, come `late`, and are dated `ahead` of now."""
+    server: Any = SimpleNamespace(status=200, late=0.0, ahead=0.0, asked=[])
+
+    def answer(request: Request) -> Response:
+        server.asked.append(request)
+        dated = (("Date", formatdate(time.time() + server.ahead, usegmt=True)),)
+        return Response(server.status, headers=dated, delay_seconds=server.late)
+
+    with serving(answer) as server.url:
+        yield server
 
 
 class TestReach:
@@ -328,10 +313,10 @@ class TestReach:
         (found, _) = check_endpoints({url: ["a judge"]})
         assert found.check == outside.url
         assert SECRET not in found.model_dump_json()
-        ((path, headers),) = outside.asked
-        assert path == "/v1"
-        assert SECRET not in str(headers)
-        assert "authorization" not in {name.lower() for name in headers}
+        (asked,) = outside.asked
+        assert asked.target == "/v1"
+        assert SECRET not in str(asked.headers)
+        assert "authorization" not in asked.headers
 
     def test_who_does_not_answer_is_told(
         self, outside: Any, monkeypatch: pytest.MonkeyPatch
@@ -389,7 +374,7 @@ class TestReach:
         assert by_check(check_endpoints({outside.url: ["x"]}))["clock"].status == "skipped"
 
     def test_who_can_be_asked_is_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("GEMINI", "OPENAI", "ANTHROPIC", "PERPLEXITY", "XAI", "DASHSCOPE"):
+        for name in PROVIDERS:
             monkeypatch.delenv(f"{name}_API_KEY", raising=False)
             monkeypatch.delenv(f"{name}_BASE_URL", raising=False)
         for name in ("EVERGREEN_LOCAL_URL", "EVERGREEN_LOCAL_AGENT_URL", "GOOGLE_GEMINI_BASE_URL"):
@@ -403,9 +388,8 @@ class TestReach:
         monkeypatch.setenv("EVERGREEN_LOCAL_URL", "http://10.0.0.1/v1")
         assert set(find_endpoints(NamesInUse())) == {wiki, "http://10.0.0.1/v1"}
         monkeypatch.delenv("EVERGREEN_LOCAL_URL")
-        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-        monkeypatch.setenv("GEMINI_API_KEY", SECRET)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+        for name in ("OPENAI", "GEMINI", "ANTHROPIC"):
+            monkeypatch.setenv(f"{name}_API_KEY", SECRET)
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "https://proxy.example.org")
         found = find_endpoints(NamesInUse())
         assert set(found) == {

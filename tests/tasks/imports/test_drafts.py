@@ -29,6 +29,7 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.benchmarks.test_rigorous import content
 from tests.tasks.drafted_articles import FACTS, TITLE, edition
+from tests.tasks.made_rows import a_row
 
 Said = dict[str, Any]
 DRAFT = DraftFile(
@@ -52,15 +53,9 @@ DRAFT = DraftFile(
 )  # fmt: skip
 
 
-SCORE = Score(
-    edition="e", protocol="rigorous", metric="rigorous_quality", agent="a",
-    assignment="Red_Lighthouse", judge="j", value=0.5, numerator=0.5, n_items=1, n_open=0,
-    state="done", scorer_version="1",
-)  # fmt: skip
-ROW = LeaderboardRow(
-    edition="e", protocol="rigorous", metric="rigorous_quality", agent="a", judge="j", value=0.5,
-    macro=0.5, micro=0.5, n_items=1, n_reports=1, n_open=0, provisional=False,
-)  # fmt: skip
+OF = {"protocol": "rigorous", "metric": "rigorous_quality", "assignment": "Red_Lighthouse"}
+SCORE = a_row(Score, **OF, numerator=0.5, n_items=1)
+ROW = a_row(LeaderboardRow, protocol=OF["protocol"], metric=OF["metric"])
 PAIR = AgentPair(
     edition="e", protocol="rigorous", metric="rigorous_quality", judge="j", agent="a", other="b",
     n_articles=1, n_pairs=1, seed=1, difference=0.1, low=None, high=None, effect_size=None,

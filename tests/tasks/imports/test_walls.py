@@ -1,11 +1,9 @@
 """Published texts that are walls get a status; what was published is kept."""
 
-from pathlib import Path
-
 from tasks.imports.walls import mark_walls
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Edition, content_sha
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.cited_pages import EDITION, a_page
 
@@ -18,7 +16,9 @@ def a_text(name: str, title: str, text: str, source: str | None = "published") -
                   source=source)  # fmt: skip
 
 
-def test_walls_among_published_texts_get_their_status_and_keep_their_text(tmp_path: Path) -> None:
+def test_walls_among_published_texts_get_their_status_and_keep_their_text(
+    warehouse: Warehouse,
+) -> None:
     pages = [
         a_text("wall", "Just a moment...", CHALLENGE),
         a_text("old_wall", "Just a moment...", CHALLENGE, None),
@@ -26,18 +26,17 @@ def test_walls_among_published_texts_get_their_status_and_keep_their_text(tmp_pa
         a_text("fetched", "Just a moment...", CHALLENGE, "direct"),
         a_page("https://a.org/gone", status="unfetchable", source="published"),
     ]
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        warehouse.write(
-            Change(Edition, [Edition(edition=EDITION, source="made for tests")]),
-            Change(Page, pages),
-        )
-        assert mark_walls(warehouse, EDITION) == 2
-        found = {page.url.rpartition("/")[2]: page for page in warehouse.rows(Page, "true")}
-        assert {name: page.status for name, page in found.items()} == {
-            "wall": "bot_wall", "old_wall": "bot_wall", "story": "ok", "fetched": "ok",
-            "gone": "unfetchable",
-        }  # fmt: skip
-        assert found["wall"].text == CHALLENGE
-        assert "just a moment" in (found["wall"].error or "")
-        assert found["story"].error is None
-        assert mark_walls(warehouse, EDITION) == 0
+    warehouse.write(
+        Change(Edition, [Edition(edition=EDITION, source="made for tests")]),
+        Change(Page, pages),
+    )
+    assert mark_walls(warehouse, EDITION) == 2
+    found = {page.url.rpartition("/")[2]: page for page in warehouse.rows(Page, "true")}
+    assert {name: page.status for name, page in found.items()} == {
+        "wall": "bot_wall", "old_wall": "bot_wall", "story": "ok", "fetched": "ok",
+        "gone": "unfetchable",
+    }  # fmt: skip
+    assert found["wall"].text == CHALLENGE
+    assert "just a moment" in (found["wall"].error or "")
+    assert found["story"].error is None
+    assert mark_walls(warehouse, EDITION) == 0

@@ -16,14 +16,16 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.http import Request, Response
 from tests.servers.serving import serving
-from tests.tasks.agents.job_clients import KEY, KINDS, PLACE, Kind, ask_of
+from tests.tasks.agents.conversations import KEY, PLACE
+from tests.tasks.agents.job_clients import KINDS, Kind, ask_of
 from tests.tasks.asked_agents import (
     QUICK,
     ScriptedAgent,
     asker_of,
     ended,
-    jobs,
     missing,
+    only,
+    report,
     running,
     warehouse,
 )
@@ -52,16 +54,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr("tasks.jobs.run.utc_now", clock)
     return clock
-
-
-def report(warehouse: Warehouse, client: Any, **more: Any) -> None:
-    """One run over the one missing report."""
-    asyncio.run(asker_of(warehouse, client, **more).get_report(missing(warehouse)[0]))
-
-
-def only(warehouse: Warehouse) -> Job:
-    [job] = jobs(warehouse)
-    return job
 
 
 def test_a_new_job_that_is_not_shown_yet_is_looked_for_again(
@@ -159,7 +151,8 @@ def test_whatever_an_interface_says_of_a_job_it_does_not_show_yet(
         if request.method == "GET" and left:
             status, body = left.pop(0)
             return Response(status, body)
-        return server(request)
+        answer: Response = server(request)
+        return answer
 
     async def run(address: str) -> None:
         client = open_agent("scripted", ask_of(kind, address), KEY, PLACE)

@@ -2,9 +2,9 @@
 
 import asyncio
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -24,27 +24,12 @@ from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.gemini import GeminiServer
-from tests.servers.serving import serving
 from tests.tasks.annotated import sample_warehouse
+from tests.tasks.answering import JUDGE, server
 
-JUDGE = "gemini-3.8-flash"
+__all__ = ["server"]
+ENTRY = cast(LlmJudgeEntry, load_judge_entry(JUDGE)[1])
 WHOLE = pl.Series(["wiki_fact", "wiki_writing"])
-
-
-@pytest.fixture(scope="module")
-def entry() -> LlmJudgeEntry:
-    _, found = load_judge_entry(JUDGE)
-    assert isinstance(found, LlmJudgeEntry)
-    return found
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
-    model = GeminiServer()
-    with serving(model) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        yield model
 
 
 class InThread:
@@ -74,11 +59,9 @@ def pending(warehouse: Warehouse) -> list[CellPlan]:
     ]
 
 
-def estimated(
-    warehouse: Warehouse, entry: LlmJudgeEntry, plans: Sequence[CellPlan]
-) -> pl.DataFrame:
+def estimated(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
     looked_at: list[int] = []
-    found = estimate_cells(warehouse, entry, plans, looked_at.append)
+    found = estimate_cells(warehouse, ENTRY, plans, looked_at.append)
     assert sum(looked_at) == found["cells"].sum() == len(plans)
     assert found.columns == list(COLUMNS)
     return found
@@ -103,12 +86,12 @@ def bought(warehouse: Warehouse, plans: Sequence[CellPlan]) -> tuple[int, float]
 
 
 def test_a_run_buys_what_was_estimated_and_then_there_is_nothing_left_to_buy(
-    tmp_path: Path, server: GeminiServer, entry: LlmJudgeEntry
+    tmp_path: Path, server: GeminiServer
 ) -> None:
     with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
         plans = pending(warehouse)
         assert {plan.protocol for plan in plans} == set(WHOLE)
-        before = estimated(warehouse, entry, plans)
+        before = estimated(warehouse, plans)
         assert before["in_ledger"].sum() == 0
         assert server.log.entries == [], "an estimate asks nobody"
 
@@ -120,7 +103,7 @@ def test_a_run_buys_what_was_estimated_and_then_there_is_nothing_left_to_buy(
         assert before["usd_batch"].sum() < before["usd"].sum() < before["usd_at_most"].sum()
         assert spent / 5 < before["usd"].sum() < spent * 5
 
-        after = estimated(warehouse, entry, plans)
+        after = estimated(warehouse, plans)
         assert after["calls"].sum() == 0
         assert after["in_ledger"].sum() == n_bought
         assert after.select("usd", "usd_batch", "usd_at_most").sum().row(0) == (0, 0, 0)
@@ -128,34 +111,30 @@ def test_a_run_buys_what_was_estimated_and_then_there_is_nothing_left_to_buy(
         assert server.log.summary()["answered"] == n_bought
 
 
-def test_half_a_run_leaves_the_other_half_to_buy(
-    tmp_path: Path, server: GeminiServer, entry: LlmJudgeEntry
-) -> None:
+def test_half_a_run_leaves_the_other_half_to_buy(tmp_path: Path, server: GeminiServer) -> None:
     with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
         plans = [plan for plan in pending(warehouse) if plan.protocol == "wiki_writing"]
         half = plans[: len(plans) // 2]
         n_half, _ = bought(warehouse, half)
-        rest = estimated(warehouse, entry, plans)
+        rest = estimated(warehouse, plans)
         assert rest["in_ledger"].sum() == n_half > 0
         n_rest, _ = bought(warehouse, plans)
         assert rest["calls"].sum() == n_rest > 0
 
 
-def test_an_extraction_is_estimated_as_it_is_bought(
-    tmp_path: Path, server: GeminiServer, entry: LlmJudgeEntry
-) -> None:
+def test_an_extraction_is_estimated_as_it_is_bought(tmp_path: Path, server: GeminiServer) -> None:
     with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
         extractor = load_judge(JUDGE)
         items: list[PendingExtraction] = find_pending_extractions(
             warehouse, "sample", extractor=extractor
         )
-        found = estimate_extraction(warehouse, JUDGE, entry, items)
+        found = estimate_extraction(warehouse, JUDGE, ENTRY, items)
         assert found["calls"].sum() == len(items) == 7
         assert set(found["agent"]) == {"(articles)", "sample_blogger", "sample_sketch"}
         assert found["usd"].sum() > 0
 
 
-def test_the_price_is_that_of_today(entry: LlmJudgeEntry) -> None:
-    known = find_current_price(entry)
+def test_the_price_is_that_of_today() -> None:
+    known = find_current_price(ENTRY)
     assert known
-    assert (known.provider, known.model) == (entry.provider, entry.model)
+    assert (known.provider, known.model) == (ENTRY.provider, ENTRY.model)

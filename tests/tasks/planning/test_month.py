@@ -1,6 +1,5 @@
 """What a refresh is to do: options over the configuration, over what has been begun."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,11 @@ from tasks.site.mark import UnwritableSite
 from tasks.warehouse.calls import Call
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.results import Verdict
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.tasks.costs.test_runs import call, job
+from tests.tasks.made_rows import a_row
 
 DECEMBER = datetime(2026, 12, 1, 6, 30, tzinfo=UTC)
 BEGUN = datetime(2026, 11, 20, 6, tzinfo=UTC)
@@ -38,19 +38,12 @@ SETTINGS = RefreshSettings.model_validate(
 )  # fmt: skip
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as store:
-        yield store
-
-
 def begun(warehouse: Warehouse, edition: str = "2026-12", **more: Any) -> None:
     given: dict[str, Any] = {
-        "edition": edition, "api_url": "https://wiki.example/w/api.php", "category": "c",
-        "created_since": BEGUN - timedelta(days=100), "created_until": BEGUN, "n_articles": 7,
-        "rules": "{}", "formula_version": "1", "begun_at": BEGUN,
+        "edition": edition, "created_since": BEGUN - timedelta(days=100), "created_until": BEGUN,
+        "n_articles": 7, "begun_at": BEGUN,
     }  # fmt: skip
-    warehouse.write(Change(Collection, [Collection.model_validate(given | more)]))
+    warehouse.write(Change(Collection, [a_row(Collection, **given | more)]))
 
 
 def month(warehouse: Warehouse, **wished: Any) -> Month:
@@ -132,17 +125,14 @@ def test_without_its_own_numbers_it_takes_those_of_every_collection(warehouse: W
     assert found.created_from == datetime(2026, 6, 1, tzinfo=UTC)
 
 
-def test_agents_that_search_archived_pages_are_asked_last(warehouse: Warehouse) -> None:
-    asked = ["lexical_baseline", "local_model", "gemini_deep_research"]
-    assert group_agents(month(warehouse, agents=asked)) == [asked[1:], asked[:1]]
-    assert group_agents(month(warehouse)) == [["lexical_baseline"]]
-
-
-def test_an_agent_that_is_given_the_sources_is_asked_by_itself(warehouse: Warehouse) -> None:
-    asked = ["lexical_baseline", "sources_baseline", "local_model"]
+def test_who_is_given_the_sources_is_asked_alone_and_who_searches_archived_pages_last(
+    warehouse: Warehouse,
+) -> None:
+    asked = ["lexical_baseline", "sources_baseline", "local_model", "gemini_deep_research"]
     assert group_agents(month(warehouse, agents=asked)) == [
-        ["local_model"], ["sources_baseline"], ["lexical_baseline"]
+        ["local_model", "gemini_deep_research"], ["sources_baseline"], ["lexical_baseline"]
     ]  # fmt: skip
+    assert group_agents(month(warehouse)) == [["lexical_baseline"]]
 
 
 def test_without_a_contact_nobodys_sources_are_fetched(
@@ -185,17 +175,15 @@ def test_what_a_month_has_spent_is_that_of_its_own_reports_and_judges(warehouse:
                 call(6, after, cost_usd=800.0),
             ],
         ),
-        Change(Verdict, [verdict("2026-12", "c1"), verdict("2026-11", "c6")]),
+        Change(
+            Verdict,
+            [
+                a_row(Verdict, edition=e, cell_id=c, call_id=c)
+                for e, c in (("2026-12", "c1"), ("2026-11", "c6"))
+            ],
+        ),
     )
     assert sum_spent(warehouse, mine) == 3.75
-
-
-def verdict(edition: str, call_id: str) -> Verdict:
-    return Verdict(
-        cell_id=f"{edition} {call_id}", edition=edition, protocol="p", step="s", agent="a",
-        assignment="x", item="1", judge="local", model_version="m", prompt_sha="s", status="ok",
-        call_id=call_id,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -15,17 +15,10 @@ from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.jobs import Job, JobState
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.results import Score
-from tasks.warehouse.rows import (
-    Assignment,
-    Citation,
-    Edition,
-    Extraction,
-    Report,
-    Row,
-    utc_now,
-)
+from tasks.warehouse.rows import Assignment, Citation, Edition, Extraction, Report, Row, utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 from tests.tasks.scored_articles import COVERAGE, articles, scored
 
 
@@ -51,13 +44,10 @@ def delivered(warehouse: Warehouse, *agents: str, extracted: bool = True) -> Non
     """Write the reports of these agents on both articles, with what they claim."""
     for agent in agents:
         for assignment in ("x0", "x1"):
-            key = {"edition": "e", "agent": agent, "assignment": assignment}
-            write(warehouse, Report(**key, text="…", text_sha="", source_path="here"))
+            key = {"agent": agent, "assignment": assignment}
+            write(warehouse, a_row(Report, **key))
             if extracted:
-                write(warehouse, Extraction(
-                    **key, source="offline", extractor_version="1", input_sha="", output_sha="",
-                    n_items=0,
-                ))  # fmt: skip
+                write(warehouse, a_row(Extraction, **key))
 
 
 def test_an_edition_without_assignments_gets_them(warehouse: Warehouse) -> None:
@@ -98,8 +88,7 @@ def test_jobs_that_run_are_waited_for_by_asking_the_same_agents(
 
 
 def make_job(agent: str, state: JobState) -> Job:
-    return Job(job=f"{agent}-1", edition="e", agent=agent, assignment="x0", attempt=1, kind="http",
-               parameters="{}", prompt="Write.", prompt_sha="", state=state)  # fmt: skip
+    return a_row(Job, job=f"{agent}-1", agent=agent, assignment="x0", state=state)
 
 
 def test_pages_are_fetched_before_reports_are_judged(warehouse: Warehouse) -> None:
@@ -115,10 +104,9 @@ def test_a_page_that_was_not_reached_is_fetched_when_its_second_look_is_due(
 ) -> None:
     delivered(warehouse, "ann")
     url = "https://host.org/page"
-    write(warehouse, Citation(edition="e", agent="ann", assignment="x0", number=0, url=url,
-                              raw_url=url, kind="explicit"))  # fmt: skip
+    write(warehouse, a_row(Citation, agent="ann", assignment="x0", url=url, raw_url=url))
     assert next_step(warehouse) == "evergreen fetch"
-    fetch = Fetch(edition="e", url=url, asked_url=url, source="direct", outcome="unreached")
+    fetch = a_row(Fetch, url=url, asked_url=url, source="direct", outcome="unreached")
     write(warehouse, fetch)
     assert next_step(warehouse) == "evergreen evaluate"
     asked = {"fetched_at": utc_now() - timedelta(hours=25), "headers": '{"retry-after": "86400"}'}
@@ -134,15 +122,12 @@ def test_pages_that_a_fetch_left_pending_keep_nobody_from_judging_the_rest(
 ) -> None:
     def audited(name: str, hours_ago: int, *, ended: bool = True) -> AuditEntry:
         began = utc_now() - timedelta(hours=hours_ago)
-        entry = AuditEntry(kind="command", name=name, edition="e", version="0", os_user="me",
-                           host="here", parameters="{}", began_at=began)  # fmt: skip
+        entry = a_row(AuditEntry, name=name, edition="e", began_at=began)
         done = {"outcome": "incomplete", "ended_at": began + timedelta(minutes=1)}
         return entry.model_copy(update=done) if ended else entry
 
     delivered(warehouse, "ann")
-    url = "https://host.org/page"
-    write(warehouse, Citation(edition="e", agent="ann", assignment="x0", number=0, url=url,
-                              raw_url=url, kind="explicit"))  # fmt: skip
+    write(warehouse, a_row(Citation, agent="ann", assignment="x0"))
     write(warehouse, audited("fetch", 3, ended=False))
     assert next_step(warehouse) == "evergreen fetch", "it was killed"
     write(warehouse, audited("fetch", 2))
@@ -170,28 +155,24 @@ def test_what_is_judged_is_published_and_then_explained(
 
 
 def published(**parameters: object) -> AuditEntry:
-    return AuditEntry(version="1", kind="command", name="publish", os_user="u", host="h",
-                      edition="e", parameters=json.dumps(parameters), outcome="ok")  # fmt: skip
+    said = json.dumps(parameters)
+    return a_row(AuditEntry, name="publish", edition="e", parameters=said, outcome="ok")
 
 
 def test_open_cells_are_judged_again(warehouse: Warehouse) -> None:
     delivered(warehouse, "ann")
     scored(warehouse, {COVERAGE: {"ann": (0.9, 0.7)}})
-    write(warehouse, Score(
-        edition="e", protocol="wiki_fact", metric="coverage_wiki", agent="ann", assignment="x0",
-        judge="offline", value=None, state="failed", cell_id="c", scorer_version="1",
-    ))  # fmt: skip
+    failed = {"judge": "offline", "value": None, "state": "failed", "cell_id": "c"}
+    write(warehouse, a_row(Score, agent="ann", assignment="x0", **failed))
     assert next_step(warehouse) == "evergreen evaluate"
 
 
 def test_a_judge_that_can_decide_nothing_is_replaced(warehouse: Warehouse) -> None:
     delivered(warehouse, "ann")
+    of = {"protocol": "wiki_writing", "metric": "writing_overall", "judge": "offline"}
     for assignment in ("x0", "x1"):
-        write(warehouse, Score(
-            edition="e", protocol="wiki_writing", metric="writing_overall", agent="ann",
-            assignment=assignment, judge="offline", value=None, state="not_assessed",
-            scorer_version="1",
-        ))  # fmt: skip
+        key = {"agent": "ann", "assignment": assignment}
+        write(warehouse, a_row(Score, **of, **key, value=None, state="not_assessed"))
     assert next_step(warehouse) == "evergreen evaluate --judge JUDGE"
 
 

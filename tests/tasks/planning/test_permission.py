@@ -1,14 +1,13 @@
 """Who may extract without a budget: a model that costs nothing, also while the run goes on."""
 
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
 
 from tasks.models.prices import ModelPrice, PriceList, TokenPrices
 from tasks.planning.permission import describe_future_extraction
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse
 
 FREE = TokenPrices(input=0, output=0)
 
@@ -30,7 +29,7 @@ def listed(since: date, live: TokenPrices) -> ModelPrice:
     ],
 )
 def test_a_model_that_is_free_today_but_not_tomorrow_needs_permission(
-    tmp_path: Path,
+    warehouse: Warehouse,
     monkeypatch: pytest.MonkeyPatch,
     change: timedelta,
     live: TokenPrices,
@@ -39,6 +38,5 @@ def test_a_model_that_is_free_today_but_not_tomorrow_needs_permission(
     today = utc_now().date()
     prices = PriceList(prices=(listed(today, FREE), listed(today + change, live)))
     monkeypatch.setattr("tasks.judging.preconditions.load_prices", lambda: prices)
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        said = describe_future_extraction(warehouse, "e", ["a"], "local", None, None)
+    said = describe_future_extraction(warehouse, "e", ["a"], "local", None, None)
     assert (said is None) == permitted

@@ -1,9 +1,7 @@
 """Months whose last refresh left something: which they are, and what goes on with them."""
 
 import json
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +10,12 @@ from tasks.doctor import work
 from tasks.planning.month import command_to_refresh, find_unfinished
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.jobs import Job
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.asked_agents import AGENT, EDITION, with_assignments
 from tests.tasks.jobs.test_resolve import a_job, a_report
+from tests.tasks.made_rows import a_row
 from tests.tasks.planning.test_month import BEGUN, SETTINGS, begun
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as store:
-        yield store
 
 
 def ran(
@@ -30,10 +23,8 @@ def ran(
     name: str = "refresh", kind: Any = "command", **parameters: Any,
 ) -> None:  # fmt: skip
     """A run that is in the audit."""
-    entry = AuditEntry(
-        began_at=at, version="1", kind=kind, name=name, os_user="u", host="h", edition=edition,
-        parameters=json.dumps(parameters), outcome=outcome,
-    )  # fmt: skip
+    of = {"began_at": at, "kind": kind, "name": name, "edition": edition, "outcome": outcome}
+    entry = a_row(AuditEntry, **of, parameters=json.dumps(parameters))
     warehouse.write(Change(AuditEntry, [entry]))
 
 

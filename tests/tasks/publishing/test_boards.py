@@ -44,21 +44,26 @@ def test_an_agent_that_is_not_ranked_follows_those_that_are_even_with_the_best_f
     ]  # fmt: skip
 
 
-def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figures_open() -> None:
+def parts(shown: tuple[Any, ...], values: list[tuple[str, str, float]], unranked: str) -> Any:
+    """The rows of the part with all articles, by agent."""
     scores = pl.DataFrame(
-        [("ranked", "x", 0.2), ("ranked", "y", 0.2), ("ranked", "z", 0.2), ("apart", "x", 0.9)],
-        schema=["agent", "assignment", "value"], orient="row",
+        values, schema=["agent", "assignment", "value"], orient="row"
     ).with_columns(
         metric=pl.lit(METRIC.name), numerator="value", n_items=1, n_open=0, state=pl.lit("done")
     )  # fmt: skip
-    view = BoardView("board-0", "T", "j", "J", COLUMNS, entries(), (), None, True)
-    parts = BoardParts(
-        view=view, scores=scores, chosen=(("all", "", ["x", "y", "z"]),), category_of={},
-        article_of={}, unsettled=frozenset(), unranked=frozenset({"apart"}),
-        assignable=frozenset("xyz"),
+    articles = sorted({article for _, article, _ in values})
+    board = BoardParts(
+        view=BoardView("board-0", "T", "j", "J", COLUMNS, shown, (), None, True), scores=scores,
+        chosen=(("all", "", articles),), category_of={}, article_of={}, unsettled=frozenset(),
+        unranked=frozenset({unranked} - {""}), assignable=frozenset(articles),
     )  # fmt: skip
-    literal = render_parts(parts).split(", ", 1)[1].removesuffix(");\n")
-    rows = json.loads(literal)["parts"]["all|"]["rows"]
+    literal = render_parts(board).split(", ", 1)[1].removesuffix(");\n")
+    return {row["agent"]: row for row in json.loads(literal)["parts"]["all|"]["rows"]}
+
+
+def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figures_open() -> None:
+    values = [("ranked", x, 0.2) for x in "xyz"] + [("apart", "x", 0.9)]
+    rows = parts(entries(), values, "apart").values()
     assert [(row["agent"], row["rank"], row["reports"], row["cells"][0][0]) for row in rows] == [
         ("ranked", "1", "3 of 3", "20.0"), ("apart", "not ranked", "1 of 3", "90.0*"),
     ]  # fmt: skip
@@ -67,18 +72,6 @@ def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figure
 def test_a_part_keeps_the_mark_of_a_doubtful_empty_list() -> None:
     [marked, *others] = entries()
     marked = replace(marked, cells=(replace(marked.cells[0], n_empty_lists=1),))
-    view = BoardView("board-0", "T", "j", "J", COLUMNS, (marked, *others), (), None, True)
-    scores = pl.DataFrame(
-        [("ranked", "x", 0.2), ("apart", "x", 0.9)], schema=["agent", "assignment", "value"],
-        orient="row",
-    ).with_columns(
-        metric=pl.lit(METRIC.name), numerator="value", n_items=1, n_open=0, state=pl.lit("done")
-    )  # fmt: skip
-    parts = BoardParts(
-        view=view, scores=scores, chosen=(("all", "", ["x"]),), category_of={}, article_of={},
-        unsettled=frozenset(), unranked=frozenset(), assignable=frozenset("x"),
-    )  # fmt: skip
-    rows = json.loads(render_parts(parts).split(", ", 1)[1].removesuffix(");\n"))["parts"]["all|"]
-    assert {row["agent"]: row["cells"][0][0] for row in rows["rows"]} == {
-        "ranked": "20.0‡", "apart": "90.0",
-    }  # fmt: skip
+    rows = parts((marked, *others), [("ranked", "x", 0.2), ("apart", "x", 0.9)], "")
+    shown = {agent: row["cells"][0][0] for agent, row in rows.items()}
+    assert shown == {"ranked": "20.0‡", "apart": "90.0"}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from fastapi import FastAPI
 
 from tasks.configuration.sandbox import SandboxSettings
@@ -48,6 +49,16 @@ PAGES = (
     page(COPY, f"Welcome to our blog. {ARTICLE}", "A lighthouse we love"),
     page(MOVED, "An old address of the lighthouse at Harrow Point.", final_url=WIKI),
 )
+
+
+ALL = "lighthouse bread Calliope Dahl"
+"""Words of every page."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of an index that several tests open."""
+    return tmp_path_factory.mktemp("index") / "i"
 
 
 def make_ban(articles: Sequence[str], banned: Sequence[str]) -> Ban:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.sandbox.bans import CopyDetector
-from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.snapshot import read_assignments, read_ban
 from tests.tasks.sandbox.archives import ARTICLE, WIKI, make_ban, write_snapshot
 
@@ -25,11 +24,6 @@ def test_an_article_is_banned_before_it_has_an_assignment(tmp_path: Path) -> Non
         path = snapshot / f"{table}.parquet"
         pq.write_table(pq.read_table(path)[:0], path)
     assert read_ban(snapshot) == make_ban(["harrow"], [WIKI])
-
-
-def test_what_an_assignment_bans_unreadably_is_named_with_it(tmp_path: Path) -> None:
-    with pytest.raises(SandboxError, match="assignment 'bread': 'the bakers' is to be banned"):
-        read_ban(write_snapshot(tmp_path / "e", banned="the bakers"))
 
 
 COPIES = CopyDetector(

@@ -4,15 +4,12 @@ import asyncio
 import gzip
 import json
 from datetime import date
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from tasks.configuration.web import ReadingBounds
 from tasks.sandbox import corpus
@@ -167,57 +164,3 @@ def test_corpora_of_the_same_name_have_different_indexes(tmp_path: Path) -> None
     names = {corpus_name(tmp_path / folder / "Pages 1.jsonl") for folder in "ab"}
     assert len(names) == 2
     assert all(name.startswith("Pages_1-") for name in names)
-
-
-def warc(*answers: tuple[str, str, bytes], status: str = "200 OK") -> bytes:
-    """A packed WARC file with these answers: (address, media type, body)."""
-    out = BytesIO()
-    writer = WARCWriter(out, gzip=True)
-    for address, media_type, body in answers:
-        headers = StatusAndHeaders(status, [("Content-Type", media_type)], protocol="HTTP/1.1")
-        record = writer.create_warc_record(
-            address, "response", payload=BytesIO(body), http_headers=headers,
-            warc_headers_dict={"WARC-Date": "2025-06-07T08:09:10Z"},
-        )  # fmt: skip
-        writer.write_record(record)
-    return out.getvalue()
-
-
-STORY = "<p>The lamp of Harrow Point was first lit in 1875 and was seen for nineteen miles.</p>"
-HTML = (
-    f"<html><head><title>The lamp</title></head><body><article>{STORY * 8}</article></body></html>"
-)
-
-
-def test_the_answers_of_a_warc_file_are_pages(tmp_path: Path) -> None:
-    content = warc(
-        ("https://a.example/lamp", "text/html; charset=utf-8", HTML.encode()),
-        ("https://a.example/picture", "image/png", b"\x89PNG\r\n\x1a\n" + bytes(100)),
-        ("https://a.example/notes", "text/plain", b"Notes on the lamp of the lighthouse. " * 9),
-        ("urn:uuid:5", "text/plain", b"No address."),
-    )
-    gone = warc(("https://a.example/gone", "text/html", b"Not found"), status="404 Not Found")
-    (tmp_path / "c.warc.gz").write_bytes(content + gone)
-    pages, left_out = read(tmp_path)
-    assert [page.url for page in pages] == ["https://a.example/lamp", "https://a.example/notes"]
-    assert pages[0].title == "The lamp"
-    assert "first lit in 1875" in pages[0].text
-    assert pages[0].day == date(2025, 6, 7)
-    assert left_out[0] == "c.warc.gz: urn:uuid:5: not an http(s) URL"
-    assert "c.warc.gz: https://a.example/gone: HTTP 404" in left_out
-    assert [line for line in left_out if "/picture: " in line]
-    assert len(left_out) == 3
-
-
-@pytest.mark.parametrize("packed", [True, False])
-def test_half_a_page_of_a_file_that_was_cut_off_is_left_out(tmp_path: Path, packed: bool) -> None:
-    said = "".join(f"Sentence {n * 7919 % 1009} of the notes. " for n in range(2000)).encode()
-    first = warc(("https://a.example/first", "text/plain", said))
-    last = warc(("https://a.example/last", "text/plain", said))
-    if not packed:
-        first, last = gzip.decompress(first), gzip.decompress(last)
-    file = tmp_path / ("c.warc.gz" if packed else "c.warc")
-    file.write_bytes(first + last[: len(last) // 2])
-    pages, left_out = read(tmp_path)
-    assert [page.url for page in pages] == ["https://a.example/first"]
-    assert "https://a.example/last: cut off" in left_out[0]

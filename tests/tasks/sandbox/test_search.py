@@ -1,8 +1,9 @@
 """What a search finds, in which order, and what it must not."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,8 +15,10 @@ from tasks.sandbox import search as searching
 from tasks.sandbox.bans import Ban
 from tasks.sandbox.catalogue import NotServed, PageFilter
 from tasks.sandbox.lance import CURRENT_FILE, PASSAGES, connect, read_index_version
+from tasks.sandbox.page import ServedPage
 from tasks.sandbox.search import SearchIndex, open_index
 from tests.tasks.sandbox.archives import (
+    ALL,
     BAKERY,
     COPY,
     KEEPER,
@@ -25,21 +28,16 @@ from tests.tasks.sandbox.archives import (
     WIKI,
     WRECKS,
     build,
+    folder,
     make_ban,
     opened,
     page,
     settings,
 )
 
+__all__ = ["folder"]
 ResultT = TypeVar("ResultT")
 ANYTHING = PageFilter()
-ALL = "lighthouse bread Calliope Dahl"
-"""Words of every page."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("index") / "i"
 
 
 def asked(
@@ -49,6 +47,19 @@ def asked(
         return await call(await opened(folder, how=settings(**how)))
 
     return asyncio.run(run())
+
+
+def hits(
+    folder: Path,
+    pages: Iterable[ServedPage],
+    query: str,
+    k: int,
+    allowed: PageFilter = ANYTHING,
+    **how: Any,
+) -> list[str]:
+    """The addresses that a search of an index of these pages finds."""
+    index = asyncio.run(opened(folder / "i", pages, settings(**how)))
+    return [one.url for one in asyncio.run(index.search(query, k, allowed))]
 
 
 def urls(
@@ -70,11 +81,6 @@ def test_a_page_is_found_by_its_words_and_shows_the_passage(folder: Path) -> Non
 def test_the_title_is_found_too_and_other_forms_of_a_word(folder: Path) -> None:
     assert BAKERY in urls(folder, "breads")
     assert urls(folder, "towers") >= {TOWERS}
-
-
-def test_whole_texts_come_where_they_are_asked_for(folder: Path) -> None:
-    found = asked(folder, lambda index: index.search("rye", 1, PageFilter(), with_texts=True))
-    assert [one.text for one in found] == [PAGES[3].text]
 
 
 HOSTILE = ("", " ", "the of and", "!!!", "\0", "a:b AND (c OR", "said:x^2 ~", '"', "\ufffd",
@@ -110,26 +116,11 @@ def test_of_equal_passages_of_a_page_the_first_is_shown(tmp_path: Path) -> None:
 
 def test_a_page_of_many_passages_leaves_room_for_others(tmp_path: Path) -> None:
     long = page("https://x.example/long", "The lighthouse of Harrow Point stands. " * 2000)
-    index = asyncio.run(opened(tmp_path / "i", (*PAGES, long), settings(depth=1)))
-    found = asyncio.run(index.search("lighthouse Harrow Point", 4, PageFilter()))
-    assert len({one.url for one in found}) == 4
+    found = hits(tmp_path, (*PAGES, long), "lighthouse Harrow Point", 4, depth=1)
+    assert len(set(found)) == 4
 
 
 BANNED = PageFilter(ban=make_ban(["harrow"], [WIKI]))
-
-
-def test_what_an_assignment_bans_is_not_found(folder: Path) -> None:
-    assert urls(folder, ALL) >= {WIKI, COPY, MOVED}
-    assert urls(folder, ALL, BANNED) == {TOWERS, WRECKS, KEEPER, BAKERY}
-
-
-@pytest.mark.parametrize(
-    "address", [WIKI, COPY, MOVED, "http://en.m.wikipedia.org/wiki/Harrow_Point_Lighthouse#Lens"]
-)
-def test_nor_can_it_be_fetched(folder: Path, address: str) -> None:
-    with pytest.raises(NotServed, match="is banned by an assignment") as refused:
-        asked(folder, lambda index: index.get_page(address, BANNED))
-    assert refused.value.reason == "banned"
 
 
 def test_banned_hosts_and_pages_are_left_out_as_well(folder: Path) -> None:
@@ -169,45 +160,41 @@ SAME = "A lighthouse under three addresses."
 ONE_PAGE = (page(OLD, SAME, final_url=NEW), page(NEW, SAME), page(SHORT, SAME, final_url=NEW))
 
 
-@pytest.mark.parametrize("banned", [OLD, NEW, SHORT])
-def test_a_ban_of_a_page_holds_under_all_its_addresses(tmp_path: Path, banned: str) -> None:
-    allowed = PageFilter(ban=make_ban([], [banned]))
-    index = asyncio.run(opened(tmp_path / "i", (*PAGES, *ONE_PAGE)))
-    found = asyncio.run(index.search("lighthouse addresses", 20, allowed))
-    assert {TOWERS} <= {one.url for one in found}
-    assert not {OLD, NEW, SHORT} & {one.url for one in found}
-    for address in (OLD, NEW, SHORT):
-        with pytest.raises(NotServed, match="is banned by an assignment"):
-            asyncio.run(index.get_page(address, allowed))
+FIRST, SECOND, THIRD = (f"https://{name}.example/x" for name in "abc")
+WAY = (page(FIRST, SAME, final_url=SECOND), page(SECOND, SAME, final_url=THIRD))
+RING = (*WAY, page(THIRD, SAME, final_url=FIRST))
+
+
+@pytest.mark.parametrize(
+    ("pages", "hosts"),
+    [(ONE_PAGE, ()), (WAY, ("c.example",)), (RING, ("c.example",))],
+    ids=["one page", "a way", "a ring"],
+)
+def test_a_ban_of_a_page_holds_under_all_addresses_that_lead_to_it_or_it_leads_to(
+    tmp_path: Path, pages: Sequence[ServedPage], hosts: Sequence[str]
+) -> None:
+    index = asyncio.run(opened(tmp_path / "i", (*PAGES, *pages)))
+    addresses = {one.url for one in pages} | {one.final_url for one in pages if one.final_url}
+    for banned in (*addresses, *hosts):
+        allowed = PageFilter(ban=make_ban([], [banned]))
+        found = asyncio.run(index.search("lighthouse addresses", 20, allowed))
+        assert TOWERS in {one.url for one in found}
+        assert not addresses & {one.url for one in found}, banned
+        for address in addresses:
+            with pytest.raises(NotServed, match="is banned by an assignment"):
+                asyncio.run(index.get_page(address, allowed))
 
 
 def test_so_does_a_ban_of_the_copies_of_an_article(tmp_path: Path) -> None:
     there = page("https://mirror.example/h", "Sign in to read of Harrow Point Lighthouse.")
     copy = page(COPY, PAGES[5].text, final_url=there.url)
-    index = asyncio.run(opened(tmp_path / "i", (PAGES[0], copy, there)))
-    found = asyncio.run(index.search("lighthouse", 20, PageFilter(ban=make_ban(["harrow"], []))))
-    assert [one.url for one in found] == [TOWERS]
-
-
-def test_a_ban_follows_redirects_to_their_end_and_a_ring_has_none(tmp_path: Path) -> None:
-    first, second, third = (f"https://{name}.example/x" for name in "abc")
-    way = [page(first, SAME, final_url=second), page(second, SAME, final_url=third)]
-    ring = [*way, page(third, SAME, final_url=first)]
-    for pages in (way, ring):
-        index = asyncio.run(opened(tmp_path / "i", (*PAGES, *pages)))
-        for banned in (first, second, third, "c.example"):
-            allowed = PageFilter(ban=make_ban([], [banned]))
-            found = asyncio.run(index.search("lighthouse addresses", 20, allowed))
-            urls = {one.url for one in found}
-            assert TOWERS in urls
-            assert not {first, second, third} & urls, banned
+    allowed = PageFilter(ban=make_ban(["harrow"], []))
+    assert hits(tmp_path, (PAGES[0], copy, there), "lighthouse", 20, allowed) == [TOWERS]
 
 
 def test_a_banned_host_does_not_ban_what_it_leads_to_elsewhere(tmp_path: Path) -> None:
-    index = asyncio.run(opened(tmp_path / "i", ONE_PAGE))
     allowed = PageFilter(ban=make_ban([], ["t.example"]))
-    found = asyncio.run(index.search("lighthouse", 20, allowed))
-    assert [one.url for one in found] == [NEW, OLD]
+    assert hits(tmp_path, ONE_PAGE, "lighthouse", 20, allowed) == [NEW, OLD]
 
 
 def test_as_of_a_day_later_pages_are_not_there(folder: Path) -> None:
@@ -283,9 +270,5 @@ def test_many_passages_get_an_approximate_index_that_agrees_with_the_exact_searc
 ) -> None:
     many = [page(f"https://x.example/{n}", chr(97 + n % 26) * (n % 40 + 2)) for n in range(300)]
 
-    async def found(folder: Path, **how: Any) -> list[str]:
-        index = await opened(folder, many, settings(ranking="dense", **how))
-        return [one.url for one in await index.search("aaab", 5, PageFilter())]
-
-    exact = asyncio.run(found(tmp_path / "exact"))
-    assert asyncio.run(found(tmp_path / "approximate", approximate_from=256)) == exact
+    dense = partial(hits, pages=many, query="aaab", k=5, ranking="dense")
+    assert dense(tmp_path / "exact") == dense(tmp_path / "approximate", approximate_from=256)

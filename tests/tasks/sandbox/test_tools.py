@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ import pytest
 from tasks.sandbox.access import AccessRules
 from tests.servers.applications import serving_application
 from tests.tasks.sandbox.archives import (
+    ALL,
     BAKERY,
     COPY,
     KEEPER,
@@ -19,23 +21,23 @@ from tests.tasks.sandbox.archives import (
     TOWERS,
     WIKI,
     WRECKS,
+    folder,
     make_ban,
     page,
     served_from,
 )
 
+__all__ = ["folder"]
 LONG = page("https://long.example/x", "A long page. " * 10_000)
-ALL = "lighthouse bread Calliope Dahl"
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(folder: Path) -> Iterator[str]:
     served = AccessRules(
         name="e",
         ban=make_ban(["harrow"], [WIKI, "towers.example"]),
         assignments=frozenset({"harrow", "towers"}),
     )
-    folder = tmp_path_factory.mktemp("index") / "i"
     with serving_application(served_from(folder, served, pages=(*PAGES, LONG))) as address:
         yield address
 
@@ -102,26 +104,21 @@ def test_a_tool_takes_no_assignment_from_the_model(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("place", "tool", "arguments", "said"),
     [
-        ("fetch", {"url": "https://nowhere.example/"}, "is not in the archive"),
-        ("search", {"query": ""}, "at least 1 character"),
-        ("search", {"query": "x", "k": 1000}, "less than or equal to 100"),
-        ("search", {"query": "x" * 5000}, "at most 2000"),
+        ("", "fetch", {"url": "https://nowhere.example/"}, "is not in the archive"),
+        ("", "search", {"query": ""}, "at least 1 character"),
+        ("", "search", {"query": "x", "k": 1000}, "less than or equal to 100"),
+        ("", "search", {"query": "x" * 5000}, "at most 2000"),
+        ("?assignment=none", "search", {"query": "x"}, "no assignment 'none'"),
     ],
 )
 def test_what_cannot_be_answered_is_said_to_the_model(
-    address: str, tool: str, arguments: dict[str, Any], said: str
+    address: str, place: str, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
-    answer = called(f"{address}/mcp", tool, **arguments)
+    answer = called(f"{address}/mcp{place}", tool, **arguments)
     assert answer.is_error
     assert said in answer.content[0].text
-
-
-def test_an_unknown_assignment_is_said_too(address: str) -> None:
-    answer = called(f"{address}/mcp?assignment=none", "search", query="x")
-    assert answer.is_error
-    assert "no assignment 'none'" in answer.content[0].text
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jsonrpc":"2.0"}', b"x" * (2 << 20)])
@@ -129,10 +126,3 @@ def test_what_is_no_call_is_refused(address: str, body: bytes) -> None:
     headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
     answer = httpx.post(f"{address}/mcp", content=body, headers=headers, trust_env=False)
     assert 400 <= answer.status_code < 500
-
-
-def test_a_page_of_another_site_cannot_ask_through_a_browser(address: str) -> None:
-    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream",
-               "host": "evil.example"}  # fmt: skip
-    answer = httpx.post(f"{address}/mcp", json={}, headers=headers, trust_env=False)
-    assert answer.status_code == 421

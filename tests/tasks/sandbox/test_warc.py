@@ -1,5 +1,6 @@
 """Texts in WARC files: what `evergreen pages export` writes, and what others may."""
 
+import gzip
 import io
 from datetime import date
 from pathlib import Path
@@ -12,12 +13,16 @@ from warcio.warcwriter import WARCWriter
 from tasks.archive.export import write_export
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.contents import PageStore
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse
 from tests.tasks.archive.test_export import archived
 from tests.tasks.cited_pages import EDITION
-from tests.tasks.sandbox.test_corpus import HTML, read
+from tests.tasks.sandbox.test_corpus import read
 
 ROOT = Path(__file__).resolve().parents[3]
+STORY = "<p>The lamp of Harrow Point was first lit in 1875 and was seen for nineteen miles.</p>"
+HTML = (
+    f"<html><head><title>The lamp</title></head><body><article>{STORY * 8}</article></body></html>"
+).encode()
 SAID = "Notes on the lamp of the lighthouse, which was first lit in 1875 by its keeper. " * 5
 WALL = "Checking your browser before accessing. Please enable JavaScript and cookies to continue."
 
@@ -29,11 +34,13 @@ class Written:
         self._out = io.BytesIO()
         self._writer = WARCWriter(self._out, gzip=True)
 
-    def answer(self, url: str, body: str = HTML, status: str = "200 OK") -> str:
+    def answer(
+        self, url: str, body: bytes = HTML, media_type: str = "text/html", status: str = "200 OK"
+    ) -> str:
         """Its id."""
-        headers = StatusAndHeaders(status, [("Content-Type", "text/html")], protocol="HTTP/1.1")
+        headers = StatusAndHeaders(status, [("Content-Type", media_type)], protocol="HTTP/1.1")
         record = self._writer.create_warc_record(
-            url, "response", payload=io.BytesIO(body.encode()), http_headers=headers,
+            url, "response", payload=io.BytesIO(body), http_headers=headers,
             warc_headers_dict={"WARC-Date": "2025-06-07T08:09:10Z"},
         )  # fmt: skip
         self._writer.write_record(record)
@@ -49,16 +56,21 @@ class Written:
         self._writer.write_record(record)
 
     def to(self, folder: Path) -> Path:
-        (folder / "c.warc.gz").write_bytes(self._out.getvalue())
+        (folder / "c.warc.gz").write_bytes(self.content)
         return folder
 
+    @property
+    def content(self) -> bytes:
+        return self._out.getvalue()
 
-def test_an_edition_is_the_same_corpus_as_a_warc_file_and_as_texts(tmp_path: Path) -> None:
+
+def test_an_edition_is_the_same_corpus_as_a_warc_file_and_as_texts(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
     store = PageStore(tmp_path / "p")
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        import_edition(warehouse, ROOT / "data" / "sample", "sample", [])
-        for name in ("c.warc.gz", "c.jsonl.gz"):
-            write_export(warehouse, store, "sample", tmp_path / name)
+    import_edition(warehouse, ROOT / "data" / "sample", "sample", [])
+    for name in ("c.warc.gz", "c.jsonl.gz"):
+        write_export(warehouse, store, "sample", tmp_path / name)
     texts, left_out = read(tmp_path / "c.jsonl.gz")
     assert len(texts) > 10
     assert left_out == []
@@ -67,10 +79,11 @@ def test_an_edition_is_the_same_corpus_as_a_warc_file_and_as_texts(tmp_path: Pat
     assert all(page.title for page in pages)
 
 
-def test_what_was_fetched_is_one_page_with_the_text_that_was_read(tmp_path: Path) -> None:
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        store = archived(warehouse, tmp_path / "p")
-        write_export(warehouse, store, EDITION, tmp_path / "c.warc.gz")
+def test_what_was_fetched_is_one_page_with_the_text_that_was_read(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    store = archived(warehouse, tmp_path / "p")
+    write_export(warehouse, store, EDITION, tmp_path / "c.warc.gz")
     pages, left_out = read(tmp_path / "c.warc.gz")
     assert [(page.url, page.text) for page in pages] == [
         ("https://a.org/one", "Die Straße."), ("https://b.org/two", "Die Straße."),
@@ -131,3 +144,35 @@ def test_a_date_of_a_record_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     no_day: list[str] = []
     assert [page.day for page in read(file.to(tmp_path), no_day)[0]] == [None]
     assert no_day == ["c.warc.gz: https://a.example/x: 'soon'"]
+
+
+def test_the_answers_of_a_warc_file_are_pages(tmp_path: Path) -> None:
+    file = Written()
+    file.answer("https://a.example/lamp", media_type="text/html; charset=utf-8")
+    file.answer("https://a.example/picture", b"\x89PNG\r\n\x1a\n" + bytes(100), "image/png")
+    file.answer("https://a.example/notes", SAID.encode(), "text/plain")
+    file.answer("urn:uuid:5", b"No address.", "text/plain")
+    file.answer("https://a.example/gone", b"Not found", status="404 Not Found")
+    pages, left_out = read(file.to(tmp_path))
+    assert [page.url for page in pages] == ["https://a.example/lamp", "https://a.example/notes"]
+    assert pages[0].title == "The lamp"
+    assert "first lit in 1875" in pages[0].text
+    assert pages[0].day == date(2025, 6, 7)
+    assert left_out[0] == "c.warc.gz: urn:uuid:5: not an http(s) URL"
+    assert "c.warc.gz: https://a.example/gone: HTTP 404" in left_out
+    assert [line for line in left_out if "/picture: " in line]
+    assert len(left_out) == 3
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_half_a_page_of_a_file_that_was_cut_off_is_left_out(tmp_path: Path, packed: bool) -> None:
+    said = "".join(f"Sentence {n * 7919 % 1009} of the notes. " for n in range(2000)).encode()
+    files = [Written(), Written()]
+    for file, name in zip(files, ("first", "last"), strict=True):
+        file.answer(f"https://a.example/{name}", said, "text/plain")
+    first, last = (f.content if packed else gzip.decompress(f.content) for f in files)
+    file_name = "c.warc.gz" if packed else "c.warc"
+    (tmp_path / file_name).write_bytes(first + last[: len(last) // 2])
+    pages, left_out = read(tmp_path)
+    assert [page.url for page in pages] == ["https://a.example/first"]
+    assert "https://a.example/last: cut off" in left_out[0]

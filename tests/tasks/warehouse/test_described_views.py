@@ -1,8 +1,6 @@
 """The views that people ask: each counts what it says it counts."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +11,13 @@ from tasks.warehouse.calls import Call
 from tasks.warehouse.explanations import report_id
 from tasks.warehouse.jobs import CollectionCost, ImportIssue, Job, JobState
 from tasks.warehouse.results import Cell, LeaderboardRow, Score, Verdict
-from tasks.warehouse.rows import Report, Status, replace_surrogates
+from tasks.warehouse.rows import Report, replace_surrogates
 from tasks.warehouse.snapshot import export_edition, open_snapshot
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.citing import ASSIGNMENT, EDITION, judge_all, page, write_edition
+from tests.tasks.made_rows import a_row
 
 GOOD, WALL, NEVER = "https://good.org", "https://wall.org", "https://never.org"
 KEY = {"edition": EDITION, "agent": "a", "assignment": ASSIGNMENT}
@@ -27,7 +26,7 @@ ANY_TEXT = st.text(st.characters(exclude_characters="\0"), max_size=12).map(repl
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     """`one` states the fact, `two` does not."""
     reports = {
         "one": [("old mill", [GOOD]), ("red tower", [GOOD, WALL, NEVER])],
@@ -43,33 +42,29 @@ def records(warehouse: Warehouse, sql: str) -> list[dict[str, Any]]:
     return warehouse.frame(sql).to_dicts()
 
 
-def test_a_fact_is_counted_once_for_each_agent_that_was_judged(warehouse: Warehouse) -> None:
-    (fact,) = records(warehouse, "SELECT * FROM coverage_by_fact")
+def test_a_fact_is_counted_once_for_each_agent_that_was_judged(judged: Warehouse) -> None:
+    (fact,) = records(judged, "SELECT * FROM coverage_by_fact")
     assert (fact["fact"], fact["judge"], fact["title"]) == ("old mill", "scripted", "Old Mill")
     assert (fact["n_agents"], fact["n_covered"], fact["share"]) == (2, 1, 0.5)
-    (section,) = records(warehouse, "SELECT * FROM coverage_by_section")
+    (section,) = records(judged, "SELECT * FROM coverage_by_section")
     assert (section["n_facts"], section["n_decided"], section["n_covered"]) == (1, 2, 1)
     assert (section["n_agents"], section["share"]) == (2, 0.5)
 
 
-def test_a_fact_that_nobody_decided_has_no_share(tmp_path: Path) -> None:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        write_edition(opened, {"a": []}, [])
-        verdict = Verdict(**KEY, cell_id="c", protocol="wiki_fact", step="coverage", item="fact:0",
-                          judge="j", model_version=None, prompt_sha="s",
-                          status=Status.NOT_ASSESSED)  # fmt: skip
-        score = Score(**KEY, protocol="wiki_fact", judge="j", metric="m", value=None, state="done",
-                      cell_id="c", scorer_version="1")  # fmt: skip
-        opened.write(Change(Verdict, [verdict]), Change(Score, [score]))
-        (fact,) = records(opened, "SELECT n_agents, n_covered, share FROM coverage_by_fact")
-        (section,) = records(opened, "SELECT n_decided, share FROM coverage_by_section")
+def test_a_fact_that_nobody_decided_has_no_share(warehouse: Warehouse) -> None:
+    write_edition(warehouse, {"a": []}, [])
+    verdict = a_row(Verdict, **KEY, step="coverage", item="fact:0", status="not_assessed")
+    score = a_row(Score, **KEY, value=None, cell_id="c")
+    warehouse.write(Change(Verdict, [verdict]), Change(Score, [score]))
+    (fact,) = records(warehouse, "SELECT n_agents, n_covered, share FROM coverage_by_fact")
+    (section,) = records(warehouse, "SELECT n_decided, share FROM coverage_by_section")
     assert fact == {"n_agents": 0, "n_covered": 0, "share": None}
     assert section == {"n_decided": 0, "share": None}
 
 
-def test_a_verdict_is_explained_by_its_claim_its_fact_and_its_page(warehouse: Warehouse) -> None:
-    found = records(warehouse, "SELECT * FROM verdicts_explained WHERE agent = 'one'")
-    stored = warehouse.frame("SELECT count(*) FROM current_verdicts WHERE agent = 'one'").item()
+def test_a_verdict_is_explained_by_its_claim_its_fact_and_its_page(judged: Warehouse) -> None:
+    found = records(judged, "SELECT * FROM verdicts_explained WHERE agent = 'one'")
+    stored = judged.frame("SELECT count(*) FROM current_verdicts WHERE agent = 'one'").item()
     assert len(found) == stored
     by_item = {(row["step"], row["item"]): row for row in found}
     fact = by_item["coverage", "fact:0"]
@@ -84,38 +79,35 @@ def test_a_verdict_is_explained_by_its_claim_its_fact_and_its_page(warehouse: Wa
     assert pages[GOOD]["prompt_sha"] == "sha-of-wiki_fact"
 
 
-def test_views_of_the_wiki_protocols_hold_nothing_of_another(warehouse: Warehouse) -> None:
+def test_views_of_the_wiki_protocols_hold_nothing_of_another(judged: Warehouse) -> None:
     def shown(view: str) -> list[dict[str, Any]]:
-        return records(warehouse, f"SELECT * FROM {view} ORDER BY ALL")
+        return records(judged, f"SELECT * FROM {view} ORDER BY ALL")
 
     views = ("citation_verdicts", "fact_verdicts", "coverage_by_fact", "leaderboard_wide")
     before = [shown(view) for view in views]
     copied = [
         row.model_copy(update={"protocol": "fact", "cell_id": f"fact of {row.cell_id}"})
-        for row in warehouse.rows(Verdict, "protocol = 'wiki_fact'")
+        for row in judged.rows(Verdict, "protocol = 'wiki_fact'")
     ]
     named = [
         row.model_copy(update={"protocol": "fact", "cell_id": f"fact of {row.cell_id}"})
-        for row in warehouse.rows(Score, "protocol = 'wiki_fact'")
+        for row in judged.rows(Score, "protocol = 'wiki_fact'")
     ]
-    figure = LeaderboardRow(
-        edition=EDITION, protocol="fact", agent="only here", judge="j", metric="m", value=0.5,
-        macro=0.5, micro=0.5, n_items=1, n_reports=1, n_open=1, provisional=True,
-    )  # fmt: skip
-    warehouse.write(Change(Verdict, copied), Change(Score, named), Change(LeaderboardRow, [figure]))
+    figure = a_row(LeaderboardRow, protocol="fact", agent="only here", provisional=True)
+    judged.write(Change(Verdict, copied), Change(Score, named), Change(LeaderboardRow, [figure]))
     assert copied
     assert [shown(view) for view in views] == before
     of_fact = {"protocol": "fact"}
-    warehouse.write(
+    judged.write(
         Change(Verdict, [], replacing=of_fact), Change(Score, [], replacing=of_fact),
         Change(LeaderboardRow, [], replacing=of_fact),
     )  # fmt: skip
 
 
-def test_what_is_open_and_what_failed_is_counted_by_agent(warehouse: Warehouse) -> None:
+def test_what_is_open_and_what_failed_is_counted_by_agent(judged: Warehouse) -> None:
     failed = {
         (row["agent"], row["stage"], row["failure"]): row["n"]
-        for row in records(warehouse, "SELECT * FROM failures_by_agent")
+        for row in records(judged, "SELECT * FROM failures_by_agent")
     }
     assert failed == {
         ("one", "page", "bot_wall"): 1,
@@ -124,29 +116,23 @@ def test_what_is_open_and_what_failed_is_counted_by_agent(warehouse: Warehouse) 
         ("two", "page", "bot_wall"): 1,
         ("two", "verdict", "unfetchable"): 1,
     }
-    assert records(warehouse, "SELECT * FROM open_items") == []
+    assert records(judged, "SELECT * FROM open_items") == []
 
 
-def test_reports_that_wait_or_failed_or_lack_something_are_open(tmp_path: Path) -> None:
+def test_reports_that_wait_or_failed_or_lack_something_are_open(warehouse: Warehouse) -> None:
     def score(assignment: str, state: str, n_open: int, reason: str | None) -> Score:
-        return Score.model_validate(
-            KEY | {
-                "assignment": assignment, "protocol": "p", "judge": "j", "metric": "m",
-                "value": None, "state": state, "n_open": n_open, "reason": reason,
-                "scorer_version": "1",
-            }
-        )  # fmt: skip
+        of = {"assignment": assignment, "state": state, "n_open": n_open, "reason": reason}
+        return a_row(Score, **of, value=None)
 
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        opened.write(
-            Change(Score, [
-                score("1", "pending", 0, "waits for facts"), score("2", "failed", 0, "broken"),
-                score("3", "done", 4, None), score("4", "done", 0, None),
-                score("5", "not_assessed", 0, "it cannot"), score("6", "empty", 0, "empty"),
-                score("7", "pending", 0, "3 items are open"),
-            ])
-        )  # fmt: skip
-        found = opened.frame("SELECT assignment, state, n_open, reason FROM open_items").rows()
+    warehouse.write(
+        Change(Score, [
+            score("1", "pending", 0, "waits for facts"), score("2", "failed", 0, "broken"),
+            score("3", "done", 4, None), score("4", "done", 0, None),
+            score("5", "not_assessed", 0, "it cannot"), score("6", "empty", 0, "empty"),
+            score("7", "pending", 0, "3 items are open"),
+        ])
+    )  # fmt: skip
+    found = warehouse.frame("SELECT assignment, state, n_open, reason FROM open_items").rows()
     assert found == [
         ("1", "pending", 0, "waits for facts"),
         ("2", "failed", 0, "broken"),
@@ -156,20 +142,9 @@ def test_reports_that_wait_or_failed_or_lack_something_are_open(tmp_path: Path) 
 
 
 def job(assignment: str, usd: float | None, state: JobState = "done", attempt: int = 1) -> Job:
-    return Job.model_validate(
-        KEY | {
-            "assignment": assignment, "job": f"{assignment} {attempt}", "attempt": attempt,
-            "kind": "http", "parameters": "{}", "prompt": "p", "prompt_sha": "s", "state": state,
-            "cost_usd": usd, "created_at": datetime(2026, 11, 1, tzinfo=UTC),
-            "error": "no answer" if state == "failed" else None,
-        }
-    )  # fmt: skip
-
-
-def report(assignment: str) -> Report:
-    return Report.model_validate(
-        KEY | {"assignment": assignment, "text": "t", "text_sha": "t", "source_path": "x"}
-    )
+    of = {"assignment": assignment, "job": f"{assignment} {attempt}", "attempt": attempt}
+    error = "no answer" if state == "failed" else None
+    return a_row(Job, **of, state=state, cost_usd=usd, error=error)
 
 
 def cost(warehouse: Warehouse) -> dict[str, Any]:
@@ -177,70 +152,53 @@ def cost(warehouse: Warehouse) -> dict[str, Any]:
     return row
 
 
-def test_a_cost_says_whether_it_is_known_of_all_reports(tmp_path: Path) -> None:
-    entered = [
-        CollectionCost.model_validate(KEY | {"assignment": name, "usd": 4.0}) for name in ("2", "3")
-    ]
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        opened.write(Change(Report, [report(name) for name in ("1", "2", "3")]))
-        row = cost(opened)
-        assert (row["reports"], row["priced_reports"], row["report_cost"]) == (3, 0, "unknown")
-        assert (row["report_usd"], row["usd_per_report"], row["judging_cost"]) == (None,) * 3
-        opened.write(
-            Change(Job, [job("1", 1.0, "failed"), job("1", 2.0, attempt=2), job("4", 1.0)]),
-            Change(CollectionCost, entered[1:]),
-        )
-        row = cost(opened)
-        assert (row["reports"], row["priced_reports"], row["report_cost"]) == (3, 2, "at least")
-        assert (row["report_usd"], row["usd_per_report"]) == (8.0, None)
-        opened.write(Change(CollectionCost, entered[:1]))
-        row = cost(opened)
-        assert (row["priced_reports"], row["report_cost"]) == (3, "known")
-        assert (row["report_usd"], row["usd_per_report"]) == (12.0, 4.0)
+def test_a_cost_says_whether_it_is_known_of_all_reports(warehouse: Warehouse) -> None:
+    entered = [a_row(CollectionCost, assignment=name, usd=4.0) for name in "23"]
+    warehouse.write(Change(Report, [a_row(Report, assignment=name) for name in "123"]))
+    row = cost(warehouse)
+    assert (row["reports"], row["priced_reports"], row["report_cost"]) == (3, 0, "unknown")
+    assert (row["report_usd"], row["usd_per_report"], row["judging_cost"]) == (None,) * 3
+    warehouse.write(
+        Change(Job, [job("1", 1.0, "failed"), job("1", 2.0, attempt=2), job("4", 1.0)]),
+        Change(CollectionCost, entered[1:]),
+    )
+    row = cost(warehouse)
+    assert (row["reports"], row["priced_reports"], row["report_cost"]) == (3, 2, "at least")
+    assert (row["report_usd"], row["usd_per_report"]) == (8.0, None)
+    warehouse.write(Change(CollectionCost, entered[:1]))
+    row = cost(warehouse)
+    assert (row["priced_reports"], row["report_cost"]) == (3, "known")
+    assert (row["report_usd"], row["usd_per_report"]) == (12.0, 4.0)
 
 
-def test_judging_without_calls_says_so_and_is_unknown_without_a_price(tmp_path: Path) -> None:
-    cell = Cell(**KEY, cell_id="c", protocol="p", judge="j", model_version="m", prompt_sha="s",
-                protocol_version="1", input_sha="i", status="done")  # fmt: skip
-    verdict = Verdict(**KEY, cell_id="c", protocol="p", step="s", item="i", judge="j",
-                      model_version="m", prompt_sha="s", status=Status.OK)  # fmt: skip
-
-    def call(usd: float | None) -> Call:
-        return Call.model_validate(
-            dict.fromkeys(
-                ["provider", "model", "parameters", "reply_schema", "system_prompt", "prompt",
-                 "prompt_sha", "judge", "protocol", "step", "delivery"], "x",
-            ) | {"call_id": "k", "request_id": "r", "attempt": 1, "status": "ok", "cost_usd": usd}
-        )  # fmt: skip
-
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        opened.write(
-            Change(Report, [report(ASSIGNMENT)]), Change(Cell, [cell]), Change(Verdict, [verdict])
-        )
-        row = cost(opened)
-        assert (row["judged_reports"], row["judging_calls"]) == (1, 0)
-        assert (row["judging_usd"], row["judging_cost"]) == (None, "no calls")
-        bought = verdict.model_copy(update={"call_id": "k"})
-        opened.write(Change(Verdict, [bought]), Change(Call, [call(0.25)]))
-        row = cost(opened)
-        assert (row["judging_calls"], row["unpriced_calls"]) == (1, 0)
-        assert (row["judging_usd"], row["judging_usd_per_report"]) == (0.25, 0.25)
-        assert row["judging_cost"] == "known"
-        opened.write(Change(Call, [call(None)]))
-        row = cost(opened)
-        assert (row["judging_calls"], row["unpriced_calls"]) == (1, 1)
-        assert (row["judging_usd"], row["judging_usd_per_report"]) == (None, None)
+def test_judging_without_calls_says_so_and_is_unknown_without_a_price(warehouse: Warehouse) -> None:
+    verdict = a_row(Verdict)
+    warehouse.write(
+        Change(Report, [a_row(Report)]), Change(Cell, [a_row(Cell)]), Change(Verdict, [verdict])
+    )
+    row = cost(warehouse)
+    assert (row["judged_reports"], row["judging_calls"]) == (1, 0)
+    assert (row["judging_usd"], row["judging_cost"]) == (None, "no calls")
+    bought = verdict.model_copy(update={"call_id": "c"})
+    warehouse.write(Change(Verdict, [bought]), Change(Call, [a_row(Call, cost_usd=0.25)]))
+    row = cost(warehouse)
+    assert (row["judging_calls"], row["unpriced_calls"]) == (1, 0)
+    assert (row["judging_usd"], row["judging_usd_per_report"]) == (0.25, 0.25)
+    assert row["judging_cost"] == "known"
+    warehouse.write(Change(Call, [a_row(Call, cost_usd=None)]))
+    row = cost(warehouse)
+    assert (row["judging_calls"], row["unpriced_calls"]) == (1, 1)
+    assert (row["judging_usd"], row["judging_usd_per_report"]) == (None, None)
 
 
-def test_failed_jobs_and_unreadable_files_are_counted_as_failures(tmp_path: Path) -> None:
-    issue = ImportIssue(edition=EDITION, scope="a", path="x.md", kind="not_utf8",
-                        severity="unreadable", message="x.md is not UTF-8")  # fmt: skip
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        opened.write(
-            Change(Job, [job("1", None, "failed"), job("2", None, "lost"), job("3", 1.0)]),
-            Change(ImportIssue, [issue, issue.model_copy(update={"scope": "", "path": "y"})]),
-        )
-        found = opened.frame("SELECT agent, stage, failure, n, example FROM failures_by_agent")
+def test_failed_jobs_and_unreadable_files_are_counted_as_failures(warehouse: Warehouse) -> None:
+    issue = a_row(ImportIssue, scope="a", path="x.md", kind="not_utf8",
+                  severity="unreadable", message="x.md is not UTF-8")  # fmt: skip
+    warehouse.write(
+        Change(Job, [job("1", None, "failed"), job("2", None, "lost"), job("3", 1.0)]),
+        Change(ImportIssue, [issue, issue.model_copy(update={"scope": "", "path": "y"})]),
+    )
+    found = warehouse.frame("SELECT agent, stage, failure, n, example FROM failures_by_agent")
     assert found.rows() == [
         ("a", "import", "not_utf8", 1, "x.md is not UTF-8"),
         ("a", "report", "failed", 1, "no answer"),
@@ -248,8 +206,8 @@ def test_failed_jobs_and_unreadable_files_are_counted_as_failures(tmp_path: Path
     ]
 
 
-def test_the_index_counts_what_there_is_of_each_report(warehouse: Warehouse) -> None:
-    rows = records(warehouse, "SELECT * FROM report_index")
+def test_the_index_counts_what_there_is_of_each_report(judged: Warehouse) -> None:
+    rows = records(judged, "SELECT * FROM report_index")
     assert [(r["agent"], r["n_claims"], r["n_citations"], r["n_facts"]) for r in rows] == [
         ("one", 2, 4, 1), ("two", 1, 1, 1),
     ]  # fmt: skip
@@ -261,28 +219,25 @@ def test_the_index_counts_what_there_is_of_each_report(warehouse: Warehouse) -> 
 def test_the_index_gives_every_report_the_id_that_pages_have(
     keys: set[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    reports = [
-        Report(edition=e, agent=a, assignment=x, text="t", text_sha="t", source_path="p")
-        for e, a, x in sorted(keys)
-    ]
+    reports = [a_row(Report, edition=e, agent=a, assignment=x) for e, a, x in sorted(keys)]
     with open_warehouse(tmp_path_factory.mktemp("ids") / "w.duckdb") as opened:
         opened.write(Change(Report, reports))
         rows = opened.frame("SELECT report, edition, agent, assignment FROM report_index").rows()
     assert {tuple(key): report for report, *key in rows} == {key: report_id(*key) for key in keys}
 
 
-def test_an_export_from_before_a_table_was_added_is_read_without_it(warehouse: Warehouse) -> None:
-    (export_edition(warehouse, EDITION) / "agent_pairs.parquet").unlink()
-    connection, _ = open_snapshot(warehouse.location)
+def test_an_export_from_before_a_table_was_added_is_read_without_it(judged: Warehouse) -> None:
+    (export_edition(judged, EDITION) / "agent_pairs.parquet").unlink()
+    connection, _ = open_snapshot(judged.location)
     with connection:
         assert connection.sql("SELECT count(*) FROM agent_pairs").fetchall() == [(0,)]
         assert connection.sql("SELECT count(*) > 0 FROM reports").fetchall() == [(True,)]
 
 
-def test_an_export_has_the_same_views_with_the_same_rows(warehouse: Warehouse) -> None:
-    export_edition(warehouse, EDITION)
-    connection, _ = open_snapshot(warehouse.location)
+def test_an_export_has_the_same_views_with_the_same_rows(judged: Warehouse) -> None:
+    export_edition(judged, EDITION)
+    connection, _ = open_snapshot(judged.location)
     with connection:
         for view in ("coverage_by_fact", "verdicts_explained", "report_index", "cost_by_agent"):
             sql = f"SELECT * FROM {view} ORDER BY ALL"
-            assert connection.sql(sql).pl().to_dicts() == records(warehouse, sql)
+            assert connection.sql(sql).pl().to_dicts() == records(judged, sql)

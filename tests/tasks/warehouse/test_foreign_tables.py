@@ -1,7 +1,6 @@
 """What the table of a backup may be: exactly what a warehouse could hold."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import duckdb
@@ -21,47 +20,34 @@ TABLES = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("tables")
-
-
-@pytest.fixture(scope="module")
-def empty(folder: Path) -> Iterator[Any]:
-    """An empty warehouse."""
-    with connect(folder / "empty.duckdb", folders=[folder]) as connection:
-        connection.execute(load_schema())
-        yield connection
-
-
-@pytest.fixture(scope="module")
-def foreign() -> Iterator[Any]:
-    """A database of somebody who writes Parquet."""
-    with duckdb.connect() as connection:
-        connection.execute(load_schema())
+def problem(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str | None]]:
+    """Finds the problem of a table that somebody wrote as Parquet, for an empty warehouse."""
+    folder = tmp_path_factory.mktemp("tables")
+    with connect(folder / "empty.duckdb", folders=[folder]) as empty, duckdb.connect() as foreign:
+        for connection in (empty, foreign):
+            connection.execute(load_schema())
         for name, rows in TABLES.items():
-            connection.execute(f"INSERT INTO {name} {rows}")
-        yield connection
+            foreign.execute(f"INSERT INTO {name} {rows}")
 
+        def find(
+            table: str, sql: str = "", rows: int | None = None, spoil: Any = lambda content: content
+        ) -> str | None:
+            """sql: changes it before, as the table t. rows: as many as it should have; by default
+            as it has. spoil: changes the file's content."""
+            file = folder / f"{table}.parquet"
+            foreign.execute(f"CREATE OR REPLACE TABLE t AS FROM {table}; {sql}; COPY t TO '{file}'")
+            [(counted,)] = foreign.execute("SELECT count(*) FROM t").fetchall()
+            file.write_bytes(spoil(file.read_bytes()))
+            said = find_problem(empty, file, counted if rows is None else rows, ID)
+            assert str(folder) not in str(said)
+            return said
 
-def written(foreign: Any, folder: Path, table: str, sql: str = "") -> Path:
-    """A table as Parquet, after `sql` has changed it as the table t."""
-    file = folder / f"{table}.parquet"
-    foreign.execute(f"CREATE OR REPLACE TABLE t AS FROM {table}; {sql}; COPY t TO '{file}'")
-    return file
-
-
-def problem(empty: Any, file: Path, rows: int | None = None) -> str | None:
-    """The problem of a file; by default it has as many rows as it should."""
-    if rows is None:
-        [(rows,)] = duckdb.execute(f"SELECT count(*) FROM '{file}'").fetchall()
-    return find_problem(empty, file, rows, ID)
+        yield find
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_table_of_a_warehouse_has_no_problem(
-    empty: Any, foreign: Any, folder: Path, table: str
-) -> None:
-    assert problem(empty, written(foreign, folder, table)) is None
+def test_a_table_of_a_warehouse_has_no_problem(problem: Any, table: str) -> None:
+    assert problem(table) is None
 
 
 @pytest.mark.parametrize(
@@ -92,17 +78,14 @@ def test_a_table_of_a_warehouse_has_no_problem(
     ],
 )
 def test_what_no_warehouse_could_hold_is_named(
-    empty: Any, foreign: Any, folder: Path, table: str, sql: str, found: str
+    problem: Any, table: str, sql: str, found: str
 ) -> None:
-    assert found in str(problem(empty, written(foreign, folder, table, sql)))
+    assert found in str(problem(table, sql))
 
 
 @pytest.mark.parametrize("rows", [0, 4, 10**12])
-def test_a_table_has_as_many_rows_as_it_should(
-    empty: Any, foreign: Any, folder: Path, rows: int
-) -> None:
-    said = problem(empty, written(foreign, folder, "facts"), rows)
-    assert said == f"has 5 rows; manifest.json lists {rows:,}"
+def test_a_table_has_as_many_rows_as_it_should(problem: Any, rows: int) -> None:
+    assert problem("facts", rows=rows) == f"has 5 rows; manifest.json lists {rows:,}"
 
 
 @pytest.mark.parametrize(
@@ -116,10 +99,6 @@ def test_a_table_has_as_many_rows_as_it_should(
     ],
 )
 def test_what_cannot_be_read_is_named_without_the_copy_that_was_read(
-    empty: Any, foreign: Any, folder: Path, spoil: Any
+    problem: Any, spoil: Any
 ) -> None:
-    file = written(foreign, folder, "facts")
-    file.write_bytes(spoil(file.read_bytes()))
-    said = str(problem(empty, file, 5))
-    assert said.startswith("cannot be read (")
-    assert str(folder) not in said
+    assert str(problem("facts", spoil=spoil)).startswith("cannot be read (")

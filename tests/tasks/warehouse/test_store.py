@@ -21,44 +21,26 @@ from tasks.warehouse.location import DuckLake, parse_location
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.results import LeaderboardRow, Verdict
-from tasks.warehouse.rows import Edition, Report, Row, Status, content_sha, replace_surrogates
+from tasks.warehouse.rows import Edition, Report, Row, replace_surrogates
 from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.snapshot import export_edition, load_latest_manifests
-from tasks.warehouse.store import get_open_warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse, get_open_warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE
 from tasks.warehouse.writer import Change, arrow_table
+from tests.tasks.made_rows import a_row
 
 
 def edition(name: str = "e") -> Edition:
     return Edition(edition=name, source="test")
 
 
-def report(assignment: str, text: str = "text", agent: str = "a") -> Report:
-    return Report(
-        edition="e",
-        agent=agent,
-        assignment=assignment,
-        text=text,
-        text_sha=content_sha(text),
-        source_path=f"{assignment}.md",
-    )
+def report(assignment: str, text: str = "text") -> Report:
+    return a_row(Report, assignment=assignment, text=text)
 
 
 def verdict(cell: str, item: str) -> Verdict:
-    return Verdict(
-        cell_id=cell,
-        edition="e",
-        protocol="p",
-        step="s",
-        agent="a",
-        assignment="x",
-        item=item,
-        judge="j",
-        model_version="m",
-        prompt_sha="0",
-        status=Status.OK,
-    )
+    return a_row(Verdict, cell_id=cell, item=item)
 
 
 @pytest.fixture
@@ -71,53 +53,44 @@ def test_a_table_has_exactly_the_columns_of_its_row(model: type[Row]) -> None:
     assert arrow_table(model, []).column_names == list(model.model_fields)
 
 
-def test_rows_come_back_as_they_were_written(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        written = edition()
-        warehouse.write(Change(Edition, [written]))
-        assert warehouse.rows(Edition, "edition = $1", ["e"]) == [written]
+def test_merging_the_same_key_replaces_and_only_new_keeps(warehouse: Warehouse) -> None:
+    warehouse.write(Change(Report, [report("x", "old")]))
+    warehouse.write(Change(Report, [report("x", "kept out")], only_new=True))
+    assert warehouse.value("SELECT text FROM reports") == "old"
+    warehouse.write(Change(Report, [report("x", "new")]))
+    assert warehouse.frame("SELECT text FROM reports")["text"].to_list() == ["new"]
 
 
-def test_merging_the_same_key_replaces_and_only_new_keeps(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        warehouse.write(Change(Report, [report("x", "old")]))
-        warehouse.write(Change(Report, [report("x", "kept out")], only_new=True))
-        assert warehouse.value("SELECT text FROM reports") == "old"
-        warehouse.write(Change(Report, [report("x", "new")]))
-        assert warehouse.frame("SELECT text FROM reports")["text"].to_list() == ["new"]
+def test_replacing_removes_what_is_no_longer_there(warehouse: Warehouse) -> None:
+    of_cell = {"cell_id": "c"}
+    both = [verdict("c", "1"), verdict("c", "2")]
+    warehouse.write(Change(Verdict, both, replacing=of_cell))
+    warehouse.write(Change(Verdict, [verdict("other", "1")]))
+    warehouse.write(Change(Verdict, [verdict("c", "1")], replacing=of_cell))
+    rows = warehouse.frame("SELECT cell_id, item FROM verdicts ORDER BY ALL").rows()
+    assert rows == [("c", "1"), ("other", "1")]
 
 
-def test_replacing_removes_what_is_no_longer_there(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        of_cell = {"cell_id": "c"}
-        both = [verdict("c", "1"), verdict("c", "2")]
-        warehouse.write(Change(Verdict, both, replacing=of_cell))
-        warehouse.write(Change(Verdict, [verdict("other", "1")]))
-        warehouse.write(Change(Verdict, [verdict("c", "1")], replacing=of_cell))
-        rows = warehouse.frame("SELECT cell_id, item FROM verdicts ORDER BY ALL").rows()
-        assert rows == [("c", "1"), ("other", "1")]
+def test_changes_written_together_are_kept_together_or_not_at_all(warehouse: Warehouse) -> None:
+    bad = report("y").model_copy(update={"text_sha": None})  # NOT NULL in the table
+    with pytest.raises(duckdb.ConstraintException):
+        warehouse.write(Change(Report, [report("x")]), Change(Report, [bad]))
+    assert warehouse.value("SELECT count(*) FROM reports") == 0
 
 
-def test_changes_written_together_are_kept_together_or_not_at_all(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        bad = report("y").model_copy(update={"text_sha": None})  # NOT NULL in the table
-        with pytest.raises(duckdb.ConstraintException):
-            warehouse.write(Change(Report, [report("x")]), Change(Report, [bad]))
-        assert warehouse.value("SELECT count(*) FROM reports") == 0
-
-
-def test_one_bad_change_in_a_shared_commit_does_not_take_its_neighbours(path: Path) -> None:
+def test_one_bad_change_in_a_shared_commit_does_not_take_its_neighbours(
+    warehouse: Warehouse,
+) -> None:
     async def write_all() -> list[object]:
         bad = report("bad").model_copy(update={"text_sha": None})
         rows = [report(str(n)) for n in range(20)] + [bad]
         writes = [warehouse.write_async(Change(Report, [row])) for row in rows]
         return list(await asyncio.gather(*writes, return_exceptions=True))
 
-    with open_warehouse(path) as warehouse:
-        outcomes = asyncio.run(write_all())
-        assert outcomes[:-1] == [None] * 20
-        assert isinstance(outcomes[-1], duckdb.ConstraintException)
-        assert warehouse.value("SELECT count(*) FROM reports") == 20
+    outcomes = asyncio.run(write_all())
+    assert outcomes[:-1] == [None] * 20
+    assert isinstance(outcomes[-1], duckdb.ConstraintException)
+    assert warehouse.value("SELECT count(*) FROM reports") == 20
 
 
 def test_a_closed_warehouse_refuses_to_write(path: Path) -> None:
@@ -137,35 +110,21 @@ def test_opening_twice_in_one_process_shares_the_warehouse(path: Path) -> None:
         get_open_warehouse(path)
 
 
-def test_the_warehouse_keeps_its_id(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        first = warehouse.id
-    with open_warehouse(path) as warehouse:
-        assert warehouse.id == first
-
-
 @pytest.mark.file_only
-def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
-    path.write_bytes(b"not a database" * 1000)
-    with pytest.raises(DamagedWarehouse, match=r"warehouse\.duckdb"), open_warehouse(path):
-        pass
-    assert path.read_bytes() == b"not a database" * 1000
-
-
-@pytest.mark.file_only
-@pytest.mark.parametrize("kind", ["text", "empty", "folder"])
+@pytest.mark.parametrize("content", [b"# Read me\n", b"", b"not a database" * 1000, None])
 @pytest.mark.parametrize("opened", [open_warehouse, open_for_reading])
-def test_what_cannot_be_a_warehouse_gets_no_lock_file(
-    opened: Any, kind: str, tmp_path: Path
+def test_what_cannot_be_a_warehouse_is_left_as_it_is_and_gets_no_lock_file(
+    opened: Any, content: bytes | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "notes.txt"
-    if kind == "folder":
+    if content is None:
         path.mkdir()
     else:
-        path.write_text("# Read me\n" if kind == "text" else "")
+        path.write_bytes(content)
     with pytest.raises(DamagedWarehouse, match=r"notes\.txt is not a readable warehouse"):
         opened(path).__enter__()
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+    assert content is None or path.read_bytes() == content
 
 
 @pytest.mark.file_only
@@ -205,10 +164,7 @@ def test_another_schema_is_refused_and_left_as_it_is(
 def test_a_warehouse_of_the_oldest_schema_opens_with_its_rows_and_gets_what_is_new(
     path: Path, opened: Any
 ) -> None:
-    row = LeaderboardRow(
-        edition="e", protocol="wiki_fact", agent="ann", metric="ref_acc", judge="j", value=0.5,
-        macro=0.5, micro=0.5, n_items=2, n_reports=1, n_open=0, provisional=False,
-    )  # fmt: skip
+    row = a_row(LeaderboardRow)
     with open_warehouse(path) as warehouse:
         warehouse.write(Change(LeaderboardRow, [row]))
         identity = warehouse.id
@@ -315,15 +271,14 @@ def test_reading_a_warehouse_that_is_not_there_says_what_to_do(path: Path) -> No
 
 @pytest.mark.parametrize("text", ["a'b", '"', "\\", "\ud800", "'); DROP TABLE editions; --"])
 def test_whatever_stands_in_a_text_it_is_stored_replaced_and_found(
-    tmp_path: Path, text: str
+    warehouse: Warehouse, text: str
 ) -> None:
     names = [replace_surrogates(f"{text}{number}") for number in range(20)]
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        warehouse.write(Change(Edition, [edition(name) for name in names]))
-        again = Edition(edition=names[0], source="again")
-        warehouse.write(Change(Edition, [again], replacing={"edition": names[0]}))
-        found = warehouse.rows(Edition, "edition IN (SELECT unnest($1))", [names[:3]])
-        assert {row.edition: row.source for row in found} == {
-            names[0]: "again", names[1]: "test", names[2]: "test",
-        }  # fmt: skip
-        assert len(warehouse.rows(Edition, "true")) == len(names)
+    warehouse.write(Change(Edition, [edition(name) for name in names]))
+    again = Edition(edition=names[0], source="again")
+    warehouse.write(Change(Edition, [again], replacing={"edition": names[0]}))
+    found = warehouse.rows(Edition, "edition IN (SELECT unnest($1))", [names[:3]])
+    assert {row.edition: row.source for row in found} == {
+        names[0]: "again", names[1]: "test", names[2]: "test",
+    }  # fmt: skip
+    assert len(warehouse.rows(Edition, "true")) == len(names)

@@ -2,8 +2,6 @@
 
 import asyncio
 import errno
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -11,18 +9,12 @@ import pytest
 
 from tasks.warehouse.errors import LostWarehouse, NoRoom, UnwritableWarehouse
 from tasks.warehouse.rows import Edition
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change, Writer, translate_error
 
 COMMIT = "TransactionContext Error: Failed to commit: "
 WAIT_SECONDS = 20.0
 """Only a thread that has ended makes a test wait so long."""
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
 
 
 def change(name: str) -> Change:

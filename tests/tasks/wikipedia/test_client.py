@@ -14,7 +14,7 @@ from tests.servers.http import Response, json_response
 from tests.tasks.wikipedia.conftest import OPERATOR, Scripted, SimulatedClock, scripted, with_wiki
 
 MAXLAG = {"error": {"code": "maxlag", "info": "Waiting for a database: 7 seconds lagged."}}
-PAGE = {"query": {"pages": [{"pageid": 7, "title": "Owl"}]}}
+HOUR = Response(429, headers=(("Retry-After", "3600"),))
 
 
 def siteinfo(wiki: MediaWiki) -> Any:
@@ -84,49 +84,32 @@ def test_a_hint_is_waited_for_and_never_undercut(status: int, body: bytes) -> No
     assert max(clock.slept) >= 37
 
 
-def test_a_wiki_that_wants_an_hour_is_left_alone_at_once() -> None:
-    clock = SimulatedClock()
-    with (
-        scripted(Response(429, headers=(("Retry-After", "3600"),))) as (script, api),
-        pytest.raises(WikiUnreachable, match=r"3,600 seconds.*run the same command again"),
-    ):
-        with_wiki(api, siteinfo, clock)
-    assert len(script.asked) == 1
-    assert clock.time < 60
-
-
-def test_after_all_tries_the_error_names_the_address_and_what_was_said() -> None:
-    with (
-        scripted(*[json_response(MAXLAG)] * 3) as (script, api),
-        pytest.raises(WikiUnreachable, match=r"api\.php: no usable answer in 3 tries.*lagged"),
-    ):
-        with_wiki(api, siteinfo, tries=3)
-    assert len(script.asked) == 3
-
-
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answers", "error", "said"),
     [
-        (json_response({"error": {"code": "badvalue", "info": "Unrecognized value"}}), "badvalue"),
-        (Response(403, b"Please set a user-agent"), "HTTP 403.*user-agent.*`operator`"),
-        (Response(404, b"not here"), "HTTP 404: not here"),
-        (Response(301, headers=(("Location", "https://other.example/"),)), "other.example"),
-        (json_response([1, 2]), "expected a MediaWiki API's answer, found list"),
+        ([HOUR], WikiUnreachable, r"3,600 seconds.*run the same command again"),
+        ([json_response(MAXLAG)] * 3, WikiUnreachable,
+         r"api\.php: no usable answer in 3 tries.*lagged"),
+        ([json_response({"error": {"code": "badvalue", "info": "x"}})], WikiRefused, "badvalue"),
+        ([Response(403, b"Please set a user-agent")], WikiRefused,
+         "HTTP 403.*user-agent.*`operator`"),
+        ([Response(404, b"not here")], WikiRefused, "HTTP 404: not here"),
+        ([Response(301, headers=(("Location", "https://other.example/"),))], WikiRefused,
+         "other.example"),
+        ([json_response([1, 2])], WikiRefused, "expected a MediaWiki API's answer, found list"),
+        ([json_response({"much": "x" * 5000})], WikiRefused, "more than 1,000 bytes"),
     ],
-)
-def test_what_will_not_heal_is_said_at_once(answer: Response, said: str) -> None:
-    with scripted(answer) as (script, api), pytest.raises(WikiRefused, match=said):
-        with_wiki(api, siteinfo)
-    assert len(script.asked) == 1
-
-
-def test_an_answer_without_end_is_cut_off() -> None:
-    with (
-        scripted(json_response({"much": "x" * 5000})) as (script, api),
-        pytest.raises(WikiRefused, match="more than 1,000 bytes"),
-    ):
-        with_wiki(api, siteinfo, largest_answer_bytes=1000)
-    assert len(script.asked) == 1
+    ids=["wants an hour", "still lags after all tries", "another value", "no operator",
+         "not found", "elsewhere", "a list", "without end"],
+)  # fmt: skip
+def test_what_will_not_heal_is_said_at_once_and_the_wiki_left_alone(
+    answers: list[Response], error: type[Exception], said: str
+) -> None:
+    clock = SimulatedClock()
+    with scripted(*answers) as (script, api), pytest.raises(error, match=said):
+        with_wiki(api, siteinfo, clock, tries=3, largest_answer_bytes=1000)
+    assert len(script.asked) == len(answers)
+    assert clock.time < 60
 
 
 def test_an_address_that_is_none_is_refused() -> None:

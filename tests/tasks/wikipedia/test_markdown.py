@@ -12,12 +12,9 @@ from tasks.extraction.blocks import is_reference_heading, parse_outline
 from tasks.extraction.prose import strip_apparatus
 from tasks.wikipedia.dom import UnreadableHtml
 from tasks.wikipedia.markdown import to_markdown
-from tests.tasks.wikipedia.rendered_pages import (
-    LEGACY,
-    LEGACY_MARKDOWN,
-    PARSOID,
-    PARSOID_MARKDOWN,
-)
+from tests.tasks.wikipedia.rendered_pages import LEGACY, LEGACY_MARKDOWN, PARSOID, PARSOID_MARKDOWN
+
+LONG = ("word " * 20).strip()
 
 
 def body(html: str) -> str:
@@ -37,35 +34,76 @@ def test_a_page_without_words_is_its_title() -> None:
     assert to_markdown("", " A  page ") == "# A page"
 
 
-def test_links_to_missing_templates_and_files_leave_no_words() -> None:
-    html = (
-        '<p>It was <a href="/w/index.php?title=Template:Convert&amp;redlink=1" class="new">'
-        'Template:Convert</a> long, by <a class="new" href="/w/index.php?title=Ann&amp;redlink=1">'
-        'Ann</a>. <a class="new" href="/w/index.php?title=Special:Upload&amp;wpDestFile=A.jpg">'
-        "File:A.jpg</a></p>"
-    )
-    assert body(html) == "It was long, by Ann."
-
-
-def test_a_dropped_sound_leaves_no_empty_brackets() -> None:
-    html = (
-        '<p>Lü (<span class="noprint">listen</span>; born 1907) ran '
-        '(<sup class="reference">1</sup>) off, f().</p>'
-    )
-    assert body(html) == "Lü (born 1907) ran off, f()."
-
-
-def test_a_heading_with_nothing_below_it_goes_and_one_above_a_subsection_stays() -> None:
-    html = "<h2>Empty</h2><h3>Too</h3><h2>Full</h2><h3>Sub</h3><p>Words.</p><h3>Last</h3>"
-    assert body(html) == "## Full\n\n### Sub\n\nWords."
-
-
-def test_sections_of_apparatus_go_with_their_subsections() -> None:
-    html = (
-        "<h2>Life</h2><p>Words.</p><h2>References</h2><h3>Books</h3><p>Cited.</p>"
-        "<h2>Legacy</h2><p>More.</p><h3>Further reading</h3><p>Read.</p><h3>Film</h3><p>Seen.</p>"
-    )
-    assert body(html) == "## Life\n\nWords.\n\n## Legacy\n\nMore.\n\n### Film\n\nSeen."
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        (
+            '<p>It was <a href="/w/index.php?title=Template:Convert&amp;redlink=1" class="new">'
+            'Template:Convert</a> long, by <a class="new" href="/w/index.php?title=Ann&amp;redlink'
+            '=1">Ann</a>. <a class="new" href="/w/index.php?title=Special:Upload&amp;wpDestFile='
+            'A.jpg">File:A.jpg</a></p>',
+            "It was long, by Ann.",
+        ),
+        (
+            '<p>Lü (<span class="noprint">listen</span>; born 1907) ran '
+            '(<sup class="reference">1</sup>) off, f().</p>',
+            "Lü (born 1907) ran off, f().",
+        ),
+        (
+            "<h2>Empty</h2><h3>Too</h3><h2>Full</h2><h3>Sub</h3><p>Words.</p><h3>Last</h3>",
+            "## Full\n\n### Sub\n\nWords.",
+        ),
+        (
+            "<h2>Life</h2><p>Words.</p><h2>References</h2><h3>Books</h3><p>Cited.</p><h2>Legacy"
+            "</h2><p>More.</p><h3>Further reading</h3><p>Read.</p><h3>Film</h3><p>Seen.</p>",
+            "## Life\n\nWords.\n\n## Legacy\n\nMore.\n\n### Film\n\nSeen.",
+        ),
+        ("<p>Ten.</p><p>1. Notes:</p><p>Eleven.</p>", "Ten.\n\n1\\. Notes\n\nEleven."),
+        ("<p>Made in 1900.<br>Sources:<br>an oak.</p>", "Made in 1900.\nSources\nan oak."),
+        (
+            '<h2>A</h2><p>Ten.</p><dl><dt>Notes</dt></dl><ol class="references"><li>x</li></ol>',
+            "## A\n\nTen.",
+        ),
+        (
+            f"<p><b>Cast</b></p><p>He.</p><p><b>{LONG}</b></p><p><b>He</b> ran.</p>",
+            f"**Cast**\n\nHe.\n\n{LONG}\n\nHe ran.",
+        ),
+        (
+            "<ul><li><p>One.</p><p>Two.</p></li><li>Three<blockquote>Said.</blockquote></li></ul>",
+            "- One.\n\n  Two.\n- Three\n\n  > Said.",
+        ),
+        ("<pre>a  b\n  <b>c</b>\n```\n</pre>", "````\na  b\n  c\n```\n````"),
+        ("<p>a<br>- b<br># c</p>", "a\n\\- b\n\\# c"),
+        ("<p>a\u00a0\u202f b\u200b\u00adc\u202ed\x07 e\u0301</p>", "a bcd é"),
+        (
+            '<table class="wikitable"><tr><th>A</th><td>1</td></tr><tr><th>B</th><td>2</td></tr>',
+            "|  |  |\n| --- | --- |\n| A | 1 |\n| B | 2 |",
+        ),
+        (
+            '<table class="wikitable"><tr><th>Award</th><th>Result</th><th>Refs</th></tr>'
+            '<tr><td>Oscar</td><td></td><td><sup class="reference">[1]</sup></td></tr></table>',
+            "| Award | Result |\n| --- | --- |\n| Oscar |  |",
+        ),
+    ],
+    ids=[
+        "links to missing templates and files leave no words",
+        "a dropped sound leaves no empty brackets",
+        "a heading with nothing below it goes and one above a subsection stays",
+        "sections of apparatus go with their subsections",
+        "a numbered remark makes no list",
+        "a line that announces sources within a paragraph loses its colon",
+        "notes without remarks go",
+        "a short bold line stays bold and a bold sentence does not",
+        "an item of several paragraphs keeps them",
+        "preformatted text keeps its lines between fences longer than its own",
+        "every line of a paragraph is escaped",
+        "invisible characters go and blanks become one",
+        "a table without a head gets an empty one",
+        "a column of references goes and an empty column of data stays",
+    ],
+)
+def test_what_a_page_holds_becomes_markdown_or_goes(html: str, markdown: str) -> None:
+    assert body(html) == markdown
 
 
 def test_remarks_headed_notes_in_bold_are_kept_and_survive_the_judges_cleaning() -> None:
@@ -73,34 +111,6 @@ def test_remarks_headed_notes_in_bold_are_kept_and_survive_the_judges_cleaning()
     text = to_markdown(html, "T")
     assert text.endswith("Ten.\n\nNotes\n\n- All in lower case.")
     assert strip_apparatus(text) == text
-
-
-def test_a_numbered_remark_makes_no_list() -> None:
-    assert body("<p>Ten.</p><p>1. Notes:</p><p>Eleven.</p>") == "Ten.\n\n1\\. Notes\n\nEleven."
-
-
-def test_a_line_that_announces_sources_within_a_paragraph_loses_its_colon() -> None:
-    assert body("<p>Made in 1900.<br>Sources:<br>an oak.</p>") == "Made in 1900.\nSources\nan oak."
-
-
-def test_notes_without_remarks_go() -> None:
-    html = '<h2>A</h2><p>Ten.</p><dl><dt>Notes</dt></dl><ol class="references"><li>x</li></ol>'
-    assert body(html) == "## A\n\nTen."
-
-
-def test_a_short_bold_line_stays_bold_and_a_bold_sentence_does_not() -> None:
-    long = "word " * 20
-    html = f"<p><b>Cast</b></p><p>He.</p><p><b>{long}</b></p><p><b>He</b> ran.</p>"
-    assert body(html) == f"**Cast**\n\nHe.\n\n{long.strip()}\n\nHe ran."
-
-
-def test_an_item_of_several_paragraphs_keeps_them() -> None:
-    html = "<ul><li><p>One.</p><p>Two.</p></li><li>Three<blockquote>Said.</blockquote></li></ul>"
-    assert body(html) == "- One.\n\n  Two.\n- Three\n\n  > Said."
-
-
-def test_preformatted_text_keeps_its_lines_between_fences_longer_than_its_own() -> None:
-    assert body("<pre>a  b\n  <b>c</b>\n```\n</pre>") == "````\na  b\n  c\n```\n````"
 
 
 @pytest.mark.parametrize(
@@ -128,28 +138,6 @@ def test_words_are_escaped_only_where_they_would_change_the_structure(
     assert body(f"<p>{words}</p>") == written
     tokens = [token.type for token in MarkdownIt("commonmark").enable("table").parse(written)]
     assert tokens == ["paragraph_open", "inline", "paragraph_close"]
-
-
-def test_every_line_of_a_paragraph_is_escaped() -> None:
-    assert body("<p>a<br>- b<br># c</p>") == "a\n\\- b\n\\# c"
-
-
-def test_invisible_characters_go_and_blanks_become_one() -> None:
-    assert body("<p>a\u00a0\u202f b\u200b\u00adc\u202ed\x07 e\u0301</p>") == "a bcd é"
-
-
-def test_a_table_without_a_head_gets_an_empty_one() -> None:
-    rows = "<tr><th>A</th><td>1</td></tr><tr><th>B</th><td>2</td></tr>"
-    html = f'<table class="wikitable">{rows}</table>'
-    assert body(html) == "|  |  |\n| --- | --- |\n| A | 1 |\n| B | 2 |"
-
-
-def test_a_column_of_references_goes_and_an_empty_column_of_data_stays() -> None:
-    html = (
-        '<table class="wikitable"><tr><th>Award</th><th>Result</th><th>Refs</th></tr>'
-        '<tr><td>Oscar</td><td></td><td><sup class="reference">[1]</sup></td></tr></table>'
-    )
-    assert body(html) == "| Award | Result |\n| --- | --- |\n| Oscar |  |"
 
 
 def test_a_table_whose_spans_would_fill_the_memory_stays_small() -> None:

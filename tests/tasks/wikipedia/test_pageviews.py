@@ -52,12 +52,6 @@ def test_no_data_is_null_and_not_nought() -> None:
     assert found is None
 
 
-def test_busy_is_asked_again() -> None:
-    found, script = views("Owl", Response(429, headers=(("Retry-After", "3"),)),
-                          {"items": [{"views": 5}]})  # fmt: skip
-    assert (found, len(script.asked)) == (5, 2)
-
-
 def test_an_article_younger_than_a_day_has_no_views_and_nothing_is_asked() -> None:
     found, script = views("Owl", until=FIRST)
     assert (found, script.asked) == (None, [])

@@ -35,65 +35,60 @@ def test_a_doi_in_parsoids_markup_counts() -> None:
     assert found(PARSOID) == [("https://doi.org/10.1000/182", None)]
 
 
-def test_links_outside_references_and_to_the_wiki_do_not_count() -> None:
-    inside = (
-        link("/wiki/Ship")
-        + link("./Ship")
-        + link("#cite_ref-1")
-        + link("javascript:alert(1)")
-        + link("mailto:a@example.org")
-        + link("https://de.wikipedia.org/wiki/Schiff", "extiw")
-        + link("https://en.wikipedia.org/w/index.php?title=Ship&amp;oldid=1")
-        + link("//example.org/kept")
-    )
-    html = f"<p>{link('https://example.org/body')}</p>{listed(inside)}"
-    assert found(html) == [("https://example.org/kept", None)]
+INSIDE = ("/wiki/Ship", "./Ship", "#cite_ref-1", "javascript:alert(1)", "mailto:a@example.org",
+          "https://en.wikipedia.org/w/index.php?title=Ship&amp;oldid=1",
+          "//example.org/kept")  # fmt: skip
+GONE, BOOK, SHORT = (
+    "http://gone.org/a?b=c",
+    "https://archive.org/details/book",
+    "https://archive.ph/x",
+)
+ONE = "https://a.org/1"
 
 
-def test_bibliographies_and_citations_anywhere_count_in_order() -> None:
-    html = (
-        f'<p><cite class="citation">{link("https://a.org/1")}</cite></p>'
-        f'<div class="refbegin"><ul><li>{link("https://b.org/2")}</li></ul></div>'
-        + listed(link("https://c.org/3"), link("http://www.a.org/1/#top"))
-    )
-    assert [url for url, _ in found(html)] == [
-        "https://a.org/1",
-        "https://b.org/2",
-        "https://c.org/3",
-    ]
-
-
-def test_the_title_of_a_dead_page_leads_to_the_copy() -> None:
-    entry = link("https://archive.ph/AbCde") + link("http://dead.org/page")
-    assert found(listed(entry)) == [("http://dead.org/page", "https://archive.ph/AbCde")]
-
-
-def test_a_short_copy_belongs_to_the_page_before_it() -> None:
-    entry = link("https://a.org/1") + link("https://archive.today/x1") + link("https://doi.org/9")
-    assert found(listed(entry)) == [
-        ("https://a.org/1", "https://archive.today/x1"),
-        ("https://doi.org/9", None),
-    ]
-
-
-def test_a_copy_alone_counts_as_the_page_its_address_names() -> None:
-    copy = f"{WAYBACK}http://gone.org/a?b=c"
-    assert found(listed(link(copy))) == [("http://gone.org/a?b=c", copy)]
-
-
-def test_a_copy_of_an_unknown_page_counts_as_itself() -> None:
-    assert found(listed(link("https://archive.ph/AbCde"))) == [("https://archive.ph/AbCde", None)]
-
-
-def test_a_later_reference_may_bring_the_copy() -> None:
-    copy = f"{WAYBACK}https://a.org/1"
-    html = listed(link("https://a.org/1"), link("https://a.org/1") + link(copy))
-    assert found(html) == [("https://a.org/1", copy)]
-
-
-def test_a_book_on_archive_org_is_no_copy() -> None:
-    url = "https://archive.org/details/book"
-    assert found(listed(link(url))) == [(url, None)]
+@pytest.mark.parametrize(
+    ("html", "references"),
+    [
+        (
+            f"<p>{link('https://example.org/body')}</p>"
+            + listed(link("https://de.wikipedia.org/wiki/Schiff", "extiw"), *map(link, INSIDE)),
+            [("https://example.org/kept", None)],
+        ),
+        (
+            f'<p><cite class="citation">{link(ONE)}</cite></p>'
+            f'<div class="refbegin"><ul><li>{link("https://b.org/2")}</li></ul></div>'
+            + listed(link("https://c.org/3"), link("http://www.a.org/1/#top")),
+            [(ONE, None), ("https://b.org/2", None), ("https://c.org/3", None)],
+        ),
+        (listed(link(SHORT) + link("http://dead.org/page")), [("http://dead.org/page", SHORT)]),
+        (
+            listed(link(ONE) + link("https://archive.today/x1") + link("https://doi.org/9")),
+            [(ONE, "https://archive.today/x1"), ("https://doi.org/9", None)],
+        ),
+        (listed(link(WAYBACK + GONE)), [(GONE, WAYBACK + GONE)]),
+        (listed(link(SHORT)), [(SHORT, None)]),
+        (listed(link(ONE), link(ONE) + link(WAYBACK + ONE)), [(ONE, WAYBACK + ONE)]),
+        (listed(link(BOOK)), [(BOOK, None)]),
+        ("", []),
+        ("<p>x</p>", []),
+    ],
+    ids=[
+        "links outside references and to the wiki do not count",
+        "bibliographies and citations anywhere count in order",
+        "the title of a dead page leads to the copy",
+        "a short copy belongs to the page before it",
+        "a copy alone counts as the page its address names",
+        "a copy of an unknown page counts as itself",
+        "a later reference may bring the copy",
+        "a book on archive.org is no copy",
+        "nothing has none",
+        "a page without references has none",
+    ],
+)
+def test_each_page_counts_once_with_its_copy(
+    html: str, references: list[tuple[str, str | None]]
+) -> None:
+    assert found(html) == references
 
 
 @pytest.mark.parametrize(
@@ -111,10 +106,6 @@ def test_a_book_on_archive_org_is_no_copy() -> None:
 )
 def test_the_address_of_a_copy_may_name_the_page(copy: str, page: str | None) -> None:
     assert find_original_url(copy) == page
-
-
-def test_a_page_without_references_has_none() -> None:
-    assert find_reference_urls("") == find_reference_urls("<p>x</p>") == ()
 
 
 URLS = st.sampled_from(

@@ -23,12 +23,13 @@ from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.results import Cell, Verdict
-from tasks.warehouse.rows import Citation, Edition, Status, utc_now
+from tasks.warehouse.rows import Citation, Edition, utc_now
 from tasks.warehouse.snapshot import export_edition
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.annotated import sample_warehouse
 from tests.tasks.backed_up import keep_file, keep_page
+from tests.tasks.made_rows import a_row
 
 pytestmark = pytest.mark.file_only
 
@@ -36,6 +37,12 @@ pytestmark = pytest.mark.file_only
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return sample_warehouse(tmp_path)
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(path) as opened:
+        yield opened
 
 
 def look(path: Path) -> tuple[bool, dict[str, Finding]]:
@@ -68,29 +75,27 @@ class TestOpening:
         assert "there is no warehouse" in found["there"].finding
         assert not (tmp_path / "none.duckdb").exists()
 
-    def test_a_damaged_file_fails_and_says_how_to_get_it_back(self, path: Path) -> None:
-        path.write_bytes(b"no database" * 1000)
-        there, found = look(path)
-        assert (there, found["opens"].status) == (False, "fail")
-        assert found["opens"].advice
-        assert "backup" in found["opens"].advice
-
     @pytest.mark.parametrize(
-        ("sql", "status", "said"),
+        ("sql", "said"),
         [
-            ("UPDATE warehouse_info SET schema_version = 99", "fail", "schema version 99"),
-            ("UPDATE warehouse_info SET schema_version = 3", "fail", "schema version 3"),
-            ("ALTER TABLE warehouse_info RENAME TO other", "fail", "not an Evergreen warehouse"),
+            ("UPDATE warehouse_info SET schema_version = 99", "schema version 99"),
+            ("UPDATE warehouse_info SET schema_version = 3", "schema version 3"),
+            ("CREATE TABLE other (n INTEGER)", "not an Evergreen warehouse"),
+            (None, "backup"),
         ],
     )
-    def test_another_schema_is_told(self, path: Path, sql: str, status: str, said: str) -> None:
-        if "RENAME" in sql:
+    def test_what_is_no_warehouse_of_ours_fails_and_says_what_to_do(
+        self, path: Path, sql: str | None, said: str
+    ) -> None:
+        if sql is None or "CREATE" in sql:
             path.unlink()
-            sql = "CREATE TABLE other (n INTEGER)"
-        change(path, sql)
+        if sql is None:
+            path.write_bytes(b"no database" * 1000)
+        else:
+            change(path, sql)
         there, found = look(path)
-        assert (there, found["opens"].status) == (False, status)
-        assert said in found["opens"].finding
+        assert (there, found["opens"].status) == (False, "fail")
+        assert said in f"{found['opens'].finding} {found['opens'].advice}"
 
     def test_who_owns_it_is_told_and_its_last_export_is_read(self, path: Path) -> None:
         with lock_warehouse(path):
@@ -145,13 +150,12 @@ class TestTables:
         assert found.finding == "duplicates: 1 in editions, 2 in facts."
 
     @pytest.mark.parametrize("what", list(BROKEN_REFERENCES))
-    def test_rows_without_what_they_rest_on_are_counted(self, path: Path, what: str) -> None:
-        with open_warehouse(path) as store:
-            store.write(*BREAKING[what])
-            if not BREAKING[what]:
-                table = "reports" if what.startswith("claims") else "assignments"
-                store._writer._connection.execute(f"DELETE FROM {table}")
-            found = [each for each in check_tables(store, False) if each.check == "references"]
+    def test_rows_without_what_they_rest_on_are_counted(self, store: Warehouse, what: str) -> None:
+        store.write(*BREAKING[what])
+        if not BREAKING[what]:
+            table = "reports" if what.startswith("claims") else "assignments"
+            store._writer._connection.execute(f"DELETE FROM {table}")
+        found = [each for each in check_tables(store, False) if each.check == "references"]
         assert any(each.finding.endswith(f" {what}.") for each in found)
         assert all(each.status == "fail" for each in found)
 
@@ -173,31 +177,20 @@ class TestTables:
         assert found.advice
 
 
-def cell(n_verdicts: int) -> Cell:
-    return Cell(
-        cell_id="c", edition="sample", protocol="p", agent="a", assignment="x", judge="j",
-        model_version="m", prompt_sha="p", protocol_version="1", input_sha="i", status="done",
-        n_verdicts=n_verdicts,
-    )  # fmt: skip
-
-
-def verdict(call_id: str | None = None) -> Verdict:
-    return Verdict(
-        cell_id="c", edition="sample", protocol="p", step="s", agent="a", assignment="x", item="1",
-        judge="j", model_version="m", prompt_sha="p", status=Status.OK, call_id=call_id,
-    )  # fmt: skip
-
-
+KEY = {"edition": "sample", "agent": "a", "assignment": "x"}
+VERDICT = a_row(Verdict, **KEY)
 BREAKING: dict[str, list[Change]] = {
-    "verdicts without their cell": [Change(Verdict, [verdict()])],
-    "judged cells with a wrong number of verdicts": [Change(Cell, [cell(2)])],
+    "verdicts without their cell": [Change(Verdict, [VERDICT])],
+    "judged cells with a wrong number of verdicts": [
+        Change(Cell, [a_row(Cell, **KEY, n_verdicts=2)]),
+    ],
     "verdicts without their call in the ledger": [
-        Change(Cell, [cell(1)]), Change(Verdict, [verdict("never made")]),
+        Change(Cell, [a_row(Cell, **KEY, n_verdicts=1)]),
+        Change(Verdict, [VERDICT.model_copy(update={"call_id": "never made"})]),
     ],
     "claims without their report": [],
     "citations without their claim": [
-        Change(Citation, [Citation(edition="sample", agent="a", assignment="x", number=99,
-                                   url="u", raw_url="u", kind="explicit")]),
+        Change(Citation, [a_row(Citation, **KEY, number=99)]),
     ],
     "reports without their assignment": [],
     "assignments without their edition": [
@@ -245,7 +238,8 @@ def test_an_export_that_is_behind_the_tables_is_told(path: Path) -> None:
         export_edition(store, "sample")
         found = one(check_exports(store, parse_location(path)))
         assert found.status == "ok"
-        store.write(Change(Cell, [cell(1)]), Change(Verdict, [verdict()]))
+        store.write(*BREAKING["judged cells with a wrong number of verdicts"])
+        store.write(Change(Verdict, [VERDICT]))
         found = one(check_exports(store, parse_location(path)))
     assert found.status == "warn"
     assert "since then verdicts have changed" in found.finding
@@ -254,39 +248,33 @@ def test_an_export_that_is_behind_the_tables_is_told(path: Path) -> None:
 
 class TestWork:
     def job(self, name: str, state: Any, hours: float = 0) -> Job:
-        return Job(
-            job=name, edition="sample", agent="a", assignment=name, attempt=1, kind="chat",
-            parameters="{}", prompt="p", prompt_sha="s", state=state,
-            created_at=utc_now() - timedelta(hours=hours),
-        )  # fmt: skip
+        began = utc_now() - timedelta(hours=hours)
+        of = {"edition": "sample", "assignment": name}
+        return a_row(Job, **of, job=name, state=state, created_at=began)
 
-    def test_jobs_that_a_person_must_decide_about_are_told(self, path: Path) -> None:
-        with open_warehouse(path) as store:
-            assert one(check_jobs(store, None)).status == "ok"
-            jobs = [self.job("1", "lost"), self.job("2", "failed"), self.job("3", "failed")]
-            store.write(Change(Job, [*jobs, self.job("4", "done"), self.job("5", "abandoned")]))
-            failed, lost = check_jobs(store, None)
-            assert one(check_jobs(store, "another")).status == "ok"
+    def test_jobs_that_a_person_must_decide_about_are_told(self, store: Warehouse) -> None:
+        assert one(check_jobs(store, None)).status == "ok"
+        jobs = [self.job("1", "lost"), self.job("2", "failed"), self.job("3", "failed")]
+        store.write(Change(Job, [*jobs, self.job("4", "done"), self.job("5", "abandoned")]))
+        failed, lost = check_jobs(store, None)
+        assert one(check_jobs(store, "another")).status == "ok"
         assert (failed.status, failed.finding[:8]) == ("warn", "2 failed")
         assert (lost.status, lost.finding[:6]) == ("warn", "1 lost")
         assert lost.advice
         assert "--remote-id" in lost.advice
 
-    def test_jobs_under_way_are_counted_and_old_ones_told(self, path: Path) -> None:
-        with open_warehouse(path) as store:
-            store.write(Change(Job, [self.job("1", "running", 1), self.job("2", "answered", 23)]))
-            found = one(check_jobs(store, None))
-            assert (found.status, found.finding[:13]) == ("ok", "2 in progress")
-            store.write(Change(Job, [self.job("3", "overdue", 25)]))
-            assert one(check_jobs(store, None)).status == "warn"
+    def test_jobs_under_way_are_counted_and_old_ones_told(self, store: Warehouse) -> None:
+        store.write(Change(Job, [self.job("1", "running", 1), self.job("2", "answered", 23)]))
+        found = one(check_jobs(store, None))
+        assert (found.status, found.finding[:13]) == ("ok", "2 in progress")
+        store.write(Change(Job, [self.job("3", "overdue", 25)]))
+        assert one(check_jobs(store, None)).status == "warn"
 
     def test_a_month_that_would_get_nowhere_is_told(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("EVERGREEN_OPERATOR", "somebody@example.org")
-        monkeypatch.setenv("PERPLEXITY_API_KEY", "k")
-        monkeypatch.setenv("XAI_API_KEY", "k")
-        monkeypatch.setenv("GEMINI_API_KEY", "k")
+        for name in ("EVERGREEN_OPERATOR", "PERPLEXITY_API_KEY", "XAI_API_KEY", "GEMINI_API_KEY"):
+            monkeypatch.setenv(name, "k")
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
         settings = load_refresh()
         said = {
@@ -296,7 +284,7 @@ class TestWork:
             (
                 "perplexity_high",
                 "lexical_baseline",
-            ): "with perplexity_high, lexical_baseline, judged by offline",
+            ): "with perplexity_high, lexical_baseline, judged",
         }
         for agents, words in said.items():
             changed = settings.model_copy(update={"agents": agents, "budget_usd": 50.0})
@@ -307,7 +295,7 @@ class TestWork:
             assert found.status == ("ok" if words.startswith("with") else "warn")
 
     def test_the_month_to_come_is_that_of_the_schedules_next_moment(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch
+        self, store: Warehouse, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("EVERGREEN_OPERATOR", "somebody@example.org")
         monkeypatch.setenv("PERPLEXITY_API_KEY", "k")
@@ -316,44 +304,40 @@ class TestWork:
         monkeypatch.setattr(
             "tasks.doctor.work.utc_now", lambda: datetime(2026, 12, 1, 7, tzinfo=UTC)
         )
-        with open_warehouse(path) as store:
-            found = one(check_next_month(store))
+        found = one(check_next_month(store))
         assert found.finding.startswith("2027-01 will start on 2027-01-01 06:00 UTC with ")
 
-    def test_batches_that_stay_open_are_told(self, path: Path) -> None:
+    def test_batches_that_stay_open_are_told(self, store: Warehouse) -> None:
         def batch(name: str, state: Any, hours: float) -> BatchJob:
             return BatchJob(
                 job=name, provider="p", model="m", judge="gemini-3.8-flash", state=state,
                 requests="[]", n_requests=40, created_at=utc_now() - timedelta(hours=hours),
             )  # fmt: skip
 
-        with open_warehouse(path) as store:
-            store.write(Change(BatchJob, [batch("1", "done", 99)]))
-            assert list(check_batches(store)) == []
-            store.write(Change(BatchJob, [batch("2", "running", 2), batch("3", "creating", 1)]))
-            found = one(check_batches(store))
-            assert found.status == "ok"
-            assert found.finding.startswith("2 of gemini-3.8-flash, with 80 calls, open")
-            store.write(Change(BatchJob, [batch("4", "running", 25)]))
-            assert one(check_batches(store)).status == "warn"
+        store.write(Change(BatchJob, [batch("1", "done", 99)]))
+        assert list(check_batches(store)) == []
+        store.write(Change(BatchJob, [batch("2", "running", 2), batch("3", "creating", 1)]))
+        found = one(check_batches(store))
+        assert found.status == "ok"
+        assert found.finding.startswith("2 of gemini-3.8-flash, with 80 calls, open")
+        store.write(Change(BatchJob, [batch("4", "running", 25)]))
+        assert one(check_batches(store)).status == "warn"
 
-    def test_what_is_left_of_an_edition_is_told(self, path: Path) -> None:
-        with open_warehouse(path) as store:
-            found = one(check_editions(store, "sample"))
-            assert found.status == "ok"
-            assert "pending: 3 facts" in found.finding or "verdicts wiki_fact" in found.finding
-            store.write(Change(Job, [self.job("1", "failed")]))
-            found = one(check_editions(store, None))
-            assert found.status == "warn"
-            assert "failed: 1 reports" in found.finding
+    def test_what_is_left_of_an_edition_is_told(self, store: Warehouse) -> None:
+        found = one(check_editions(store, "sample"))
+        assert found.status == "ok"
+        assert "pending: 3 facts" in found.finding or "verdicts wiki_fact" in found.finding
+        store.write(Change(Job, [self.job("1", "failed")]))
+        found = one(check_editions(store, None))
+        assert found.status == "warn"
+        assert "failed: 1 reports" in found.finding
 
-    def test_of_many_editions_the_newest_are_looked_through(self, path: Path) -> None:
-        with open_warehouse(path) as store:
-            later = [
-                Edition(edition=f"e{n}", source="wlc", imported_at=utc_now() + timedelta(days=n))
-                for n in range(1, 5)
-            ]
-            store.write(Change(Edition, later))
-            found = list(check_editions(store, None))
+    def test_of_many_editions_the_newest_are_looked_through(self, store: Warehouse) -> None:
+        later = [
+            Edition(edition=f"e{n}", source="wlc", imported_at=utc_now() + timedelta(days=n))
+            for n in range(1, 5)
+        ]
+        store.write(Change(Edition, later))
+        found = list(check_editions(store, None))
         assert [each.check for each in found] == ["e4", "e3", "e2", "editions"]
         assert found[-1].finding.startswith("2 older editions")

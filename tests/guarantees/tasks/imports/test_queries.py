@@ -1,8 +1,6 @@
 """Published research queries come in with their measures, and coming in again changes nothing."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +17,7 @@ from tasks.warehouse.rubrics import (
     Rubric,
     RubricBundle,
 )
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 
 SET = PublishedSet(layout="drb2", title="A bench", protocol="rubric_bench")
 TABLES = (Edition, Article, Assignment, RubricBundle, Rubric, PointSet, KeyPoint)
@@ -37,9 +35,10 @@ QUERIES = (RUBRIC, POINTS, NO_POINTS, REFERENCE)
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
+def bench(warehouse: Warehouse) -> Warehouse:
+    """With all of the queries."""
+    import_queries(warehouse, SET, QUERIES, "bench")
+    return warehouse
 
 
 def contents(warehouse: Warehouse) -> list[object]:
@@ -58,14 +57,13 @@ def test_a_query_becomes_an_assignment_that_agents_can_be_asked(warehouse: Wareh
     assert "Says so" not in "".join(str(a.prompt) for a in asked.values())
 
 
-def test_a_rubric_keeps_its_order_and_its_settings(warehouse: Warehouse) -> None:
-    import_queries(warehouse, SET, QUERIES, "bench")
-    rubrics = sorted(warehouse.rows(Rubric, "true"), key=lambda rubric: rubric.number)
+def test_a_rubric_keeps_its_order_and_its_settings(bench: Warehouse) -> None:
+    rubrics = sorted(bench.rows(Rubric, "true"), key=lambda rubric: rubric.number)
     assert [(r.item, r.protocol, r.points) for r in rubrics] == [
         ("b-1", "rubric_bench", 1.0), ("a-1", "rubric_bench", 2.0),
     ]  # fmt: skip
     assert ALLOWED_VALUES.validate_json(rubrics[1].allowed) == ("2", "1", "0")
-    [bundle] = warehouse.rows(RubricBundle, "true")
+    [bundle] = bench.rows(RubricBundle, "true")
     assert (bundle.assignment, bundle.n_items, bundle.source) == ("one", 2, "published")
     assert BundleSettings.model_validate_json(bundle.settings).theme == "Law"
 
@@ -80,19 +78,17 @@ def test_no_key_points_is_another_thing_than_none_known(warehouse: Warehouse) ->
     assert MERGED_FROM.validate_json(points[0].merged_from) == (1, 3)
 
 
-def test_a_reference_report_is_the_assignments_article(warehouse: Warehouse) -> None:
-    import_queries(warehouse, SET, QUERIES, "bench")
-    [article] = warehouse.rows(Article, "true")
+def test_a_reference_report_is_the_assignments_article(bench: Warehouse) -> None:
+    [article] = bench.rows(Article, "true")
     assert (article.article, article.text) == ("four", "# Who\n\nThey.")
-    articles = {a.assignment: a.article for a in warehouse.rows(Assignment, "true")}
+    articles = {a.assignment: a.article for a in bench.rows(Assignment, "true")}
     assert articles == {"one": "", "two": "", "three": "", "four": "four"}
 
 
-def test_the_same_queries_again_change_nothing(warehouse: Warehouse) -> None:
-    import_queries(warehouse, SET, QUERIES, "bench")
-    before = contents(warehouse)
-    summary = import_queries(warehouse, SET, QUERIES, "bench")
-    assert (summary.new, contents(warehouse)) == (0, before)
+def test_the_same_queries_again_change_nothing(bench: Warehouse) -> None:
+    before = contents(bench)
+    summary = import_queries(bench, SET, QUERIES, "bench")
+    assert (summary.new, contents(bench)) == (0, before)
 
 
 def test_more_queries_join_those_that_are_there(warehouse: Warehouse) -> None:
@@ -121,24 +117,22 @@ def test_more_queries_join_those_that_are_there(warehouse: Warehouse) -> None:
     ],
 )
 def test_what_has_changed_under_a_known_key_is_refused(
-    changed: PublishedQuery, says: str, warehouse: Warehouse
+    changed: PublishedQuery, says: str, bench: Warehouse
 ) -> None:
-    import_queries(warehouse, SET, QUERIES, "bench")
-    before = contents(warehouse)
+    before = contents(bench)
     with pytest.raises(EditionError, match=says):
-        import_queries(warehouse, SET, [changed], "bench")
-    assert contents(warehouse) == before
+        import_queries(bench, SET, [changed], "bench")
+    assert contents(bench) == before
 
 
-def test_what_a_rubric_is_filed_under_may_get_another_name(warehouse: Warehouse) -> None:
-    import_queries(warehouse, SET, QUERIES, "bench")
-    [before] = warehouse.rows(RubricBundle, "true")
+def test_what_a_rubric_is_filed_under_may_get_another_name(bench: Warehouse) -> None:
+    [before] = bench.rows(RubricBundle, "true")
     import_queries(
-        warehouse, SET,
+        bench, SET,
         [RUBRIC.model_copy(update={"settings": BundleSettings(language="en", theme="Art")})],
         "bench",
     )  # fmt: skip
-    [after] = warehouse.rows(RubricBundle, "true")
+    [after] = bench.rows(RubricBundle, "true")
     assert after.bundle_sha == before.bundle_sha
     assert BundleSettings.model_validate_json(after.settings).theme == "Art"
 
@@ -152,8 +146,7 @@ def test_agents_that_were_told_something_else_are_not_told_anew(warehouse: Wareh
         import_queries(warehouse, SET, [other], "bench")
 
 
-def test_another_publishers_edition_is_left_alone(warehouse: Warehouse) -> None:
-    import_queries(warehouse, SET, QUERIES, "bench")
+def test_another_publishers_edition_is_left_alone(bench: Warehouse) -> None:
     other = SET.model_copy(update={"layout": "drgym"})
     with pytest.raises(EditionError, match="comes from drb2"):
-        import_queries(warehouse, other, QUERIES, "bench")
+        import_queries(bench, other, QUERIES, "bench")

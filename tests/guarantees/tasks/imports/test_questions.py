@@ -1,7 +1,6 @@
 """Questions and answers come in, and coming in again changes nothing."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from tasks.editions.names import UnknownName
 from tasks.imports.answers import import_answers
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.rows import Assignment, Edition, Report
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import TRACE, SearchTrace
 from tasks.warehouse.truths import TRUTHS, GroundTruth
 from tasks.warehouse.writer import Change
@@ -28,9 +27,10 @@ from tests.tasks.benchmarks.questions_builder import (
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
+def live(warehouse: Warehouse, tmp_path: Path) -> Warehouse:
+    """With all of the questions."""
+    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+    return warehouse
 
 
 def contents(warehouse: Warehouse) -> list[object]:
@@ -98,27 +98,25 @@ def test_another_question_under_a_known_key_is_refused(
 
 
 def test_answers_come_from_predictions_or_from_a_folder_of_files(
-    warehouse: Warehouse, tmp_path: Path
+    live: Warehouse, tmp_path: Path
 ) -> None:
-    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
     folder = tmp_path / "answers"
     folder.mkdir()
     (folder / "geo.md").write_text('```json\n["Flood B"]\n```', "utf-8")
     (folder / "peer.txt").write_text("", "utf-8")
     (folder / "notes.pdf").write_bytes(b"\xff")
-    found = import_answers(warehouse, folder, "live", "a")
+    found = import_answers(live, folder, "live", "a")
     assert (found.answers, found.unanswered, found.unknown) == (2, 7, ())
-    reports = {r.assignment: r for r in warehouse.rows(Report, "agent = 'a'")}
+    reports = {r.assignment: r for r in live.rows(Report, "agent = 'a'")}
     assert (reports["geo"].status, reports["peer"].status) == ("ok", "empty")
     assert reports["geo"].source_path == "geo.md"
 
 
-def test_a_prediction_may_carry_the_search_behind_it(warehouse: Warehouse, tmp_path: Path) -> None:
-    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+def test_a_prediction_may_carry_the_search_behind_it(live: Warehouse, tmp_path: Path) -> None:
     steps = [{"query": "a"}, {"query": "b", "parent": 0, "seconds": 3}]
     given = [{"key": "geo", "preds": [[]], "trace": steps}]
-    import_answers(warehouse, write_answers(tmp_path / "a.json", given), "live", "a")
-    [trace] = warehouse.rows(SearchTrace, "true")
+    import_answers(live, write_answers(tmp_path / "a.json", given), "live", "a")
+    [trace] = live.rows(SearchTrace, "true")
     assert [(s.query, s.parent) for s in TRACE.validate_json(trace.trace)] == [
         ("a", None),
         ("b", 0),
@@ -140,37 +138,32 @@ def test_a_prediction_may_carry_the_search_behind_it(warehouse: Warehouse, tmp_p
     ],
 )
 def test_answers_in_another_form_are_refused(
-    content: str, says: str, warehouse: Warehouse, tmp_path: Path
+    content: str, says: str, live: Warehouse, tmp_path: Path
 ) -> None:
-    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
     path = tmp_path / "answers.json"
     path.write_text(content, "utf-8")
     with pytest.raises(EditionError, match=says):
-        import_answers(warehouse, path, "live", "a")
+        import_answers(live, path, "live", "a")
 
 
 def test_two_files_for_one_question_are_named_and_so_is_a_missing_path(
-    warehouse: Warehouse, tmp_path: Path
+    live: Warehouse, tmp_path: Path
 ) -> None:
-    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
     folder = tmp_path / "answers"
     with pytest.raises(EditionError, match="no such file or folder of answers"):
-        import_answers(warehouse, folder, "live", "a")
+        import_answers(live, folder, "live", "a")
     folder.mkdir()
     for name in ("geo.md", "geo.txt"):
         (folder / name).write_text("[]", "utf-8")
     with pytest.raises(EditionError, match=r"geo\.md and geo\.txt both answer 'geo'"):
-        import_answers(warehouse, folder, "live", "a")
+        import_answers(live, folder, "live", "a")
 
 
-def test_an_unknown_key_is_left_out_with_a_remark(warehouse: Warehouse, tmp_path: Path) -> None:
-    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
+def test_an_unknown_key_is_left_out_with_a_remark(live: Warehouse, tmp_path: Path) -> None:
     given = [*perfect(), {"key": "ghost", "preds": [], "answer": {"of": "another form"}}]
-    found = import_answers(warehouse, write_answers(tmp_path / "a.json", given), "live", "a")
+    found = import_answers(live, write_answers(tmp_path / "a.json", given), "live", "a")
     assert (found.answers, found.unknown) == (9, ("ghost",))
-    assert (
-        warehouse.value("SELECT count(*) FROM import_issues WHERE kind = 'unknown_question'") == 1
-    )
+    assert live.value("SELECT count(*) FROM import_issues WHERE kind = 'unknown_question'") == 1
 
 
 def test_answers_to_an_edition_without_questions_are_refused(
@@ -187,9 +180,8 @@ def test_questions_do_not_mix_with_another_edition(warehouse: Warehouse, tmp_pat
         import_questions(warehouse, write_questions(tmp_path / "live.json"), "sample")
 
 
-def test_the_truth_is_in_no_row_that_an_agent_sees(warehouse: Warehouse, tmp_path: Path) -> None:
-    import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
-    shown = json.dumps([a.model_dump() for a in warehouse.rows(Assignment, "true")])
-    for truth in warehouse.rows(GroundTruth, "true"):
+def test_the_truth_is_in_no_row_that_an_agent_sees(live: Warehouse) -> None:
+    shown = json.dumps([a.model_dump() for a in live.rows(Assignment, "true")])
+    for truth in live.rows(GroundTruth, "true"):
         for claim in TRUTHS.validate_json(truth.truths):
             assert claim.value not in shown

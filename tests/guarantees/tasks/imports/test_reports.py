@@ -23,15 +23,7 @@ from tasks.planning.next_step import count_progress
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
 from tasks.warehouse.results import Score
-from tasks.warehouse.rows import (
-    Agent,
-    Assignment,
-    Claim,
-    Edition,
-    Extraction,
-    Report,
-    content_sha,
-)
+from tasks.warehouse.rows import Agent, Assignment, Claim, Edition, Extraction, Report, content_sha
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.traces import SearchTrace
@@ -40,6 +32,7 @@ from tests.flows.llm_runs import SAMPLE
 from tests.guarantees.tasks.editions.test_manifest import collected
 from tests.tasks.benchmarks.questions_builder import QUESTIONS, import_questions, write_questions
 from tests.tasks.documents.builders import lines, pdf, picture, scan, word
+from tests.tasks.made_rows import a_row
 
 TEXT = "# Mercury\n\nMercury is the smallest planet.[1]\n\n[1] https://a.org/mercury\n"
 BRIDGES, LIGHTHOUSE, MERCURY = (
@@ -158,13 +151,10 @@ def test_a_changed_report_is_not_judged_any_more(warehouse: Warehouse, tmp_path:
     for assignment in (MERCURY, LIGHTHOUSE):
         key = {"edition": "sample", "agent": "mine", "assignment": assignment}
         warehouse.write(
-            Change(Claim, [Claim(**key, number=0, text="It is small.", source="offline")]),
-            Change(Extraction, [Extraction(**key, source="offline", extractor_version="1",
-                                           input_sha="", output_sha="", n_items=1)]),
-            Change(Score, [Score(**key, protocol="wiki_fact", metric="ref_acc", judge="offline",
-                                 value=1.0, numerator=1.0, n_items=1, state="done",
-                                 scorer_version="1")]),
-        )  # fmt: skip
+            Change(Claim, [a_row(Claim, **key)]),
+            Change(Extraction, [a_row(Extraction, **key)]),
+            Change(Score, [a_row(Score, **key, judge="offline", numerator=0.5, n_items=1)]),
+        )
     before = count_progress(warehouse, "sample", "offline")
     take(warehouse, give(tmp_path / "files", **{f"{MERCURY}__md": TEXT + "More.\n"}))
     after = count_progress(warehouse, "sample", "offline")

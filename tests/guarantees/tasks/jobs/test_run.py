@@ -1,7 +1,6 @@
 """One report: nothing bought twice, nothing lost, whatever happens on the way."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +17,8 @@ from tasks.models.errors import (
     RequestRejected,
     TransientError,
 )
-from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.asked_agents import (
     PRICE,
@@ -32,7 +30,8 @@ from tests.tasks.asked_agents import (
     ended,
     jobs,
     missing,
-    path_of,
+    only,
+    report,
     running,
     warehouse,
     with_assignments,
@@ -44,14 +43,8 @@ LATER = TransientError("HTTP 429: later", "rate_limit", hint_seconds=0.001)
 LOST = TransientError("reset", "connection", maybe_billed=True)
 
 
-def report(warehouse: Warehouse, client: Any, **more: Any) -> None:
-    """One run over the one missing report."""
-    asyncio.run(asker_of(warehouse, client, **more).get_report(missing(warehouse)[0]))
-
-
-def only(warehouse: Warehouse) -> Job:
-    (job,) = jobs(warehouse)
-    return job
+async def killed() -> JobStatus:
+    raise KeyboardInterrupt
 
 
 def text(warehouse: Warehouse) -> str:
@@ -161,9 +154,6 @@ def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
 
 
 def test_a_run_that_ended_while_sending_leaves_a_lost_job(warehouse: Warehouse) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([killed]))
     assert only(warehouse).state == "sending"
@@ -301,37 +291,26 @@ def test_who_asks_back_twice_is_judged_as_it_stands(warehouse: Warehouse) -> Non
     assert len(client.asked) == 2
 
 
-def test_a_conversation_goes_on_where_it_was(warehouse: Warehouse) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
+@pytest.mark.parametrize(
+    ("end", "kept"), [(ended(), "# Tern"), (ended(QUESTION), QUESTION)], ids=["ends", "asks again"]
+)
+def test_a_conversation_goes_on_where_it_was_and_no_second_question_is_answered(
+    warehouse: Warehouse, end: JobStatus, kept: str
+) -> None:
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([running(), running()], [ended(QUESTION), killed]))
-    client = ScriptedAgent([], [ended()])
+    client = ScriptedAgent([], [end])
     report(warehouse, client)
     assert client.asked == []
     assert [job.state for job in jobs(warehouse)] == ["done", "done"]
+    assert text(warehouse).startswith(kept)
 
 
-def test_a_second_question_found_by_a_later_run_is_not_answered_either(
-    warehouse: Warehouse,
-) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        report(warehouse, ScriptedAgent([running(), running()], [ended(QUESTION), killed]))
-    client = ScriptedAgent([], [ended(QUESTION)])
-    report(warehouse, client)
-    assert (client.asked, text(warehouse)) == ([], QUESTION)
-
-
-def test_claims_in_json_are_no_question_back(tmp_path: Path) -> None:
-    with open_warehouse(path_of(tmp_path)) as warehouse:
-        with_assignments(warehouse, kind="find_claims")
-        answer = '{"claims": [{"value": "could you clarify"}]}'
-        report(warehouse, ScriptedAgent([running()], [ended(answer)]))
-        assert text(warehouse) == answer
+def test_claims_in_json_are_no_question_back(warehouse: Warehouse) -> None:
+    with_assignments(warehouse, kind="find_claims")
+    answer = '{"claims": [{"value": "could you clarify"}]}'
+    report(warehouse, ScriptedAgent([running()], [ended(answer)]))
+    assert text(warehouse) == answer
 
 
 def test_what_is_being_paid_for_is_not_given_up_when_the_run_is_interrupted(
@@ -361,22 +340,21 @@ def test_a_report_is_made_again_of_an_answer_that_is_there(warehouse: Warehouse)
     assert text(warehouse).startswith("# Tern")
 
 
-def test_a_budget_is_kept_before_anything_is_sent(tmp_path: Path) -> None:
-    with open_warehouse(path_of(tmp_path)) as warehouse:
-        with_assignments(warehouse, 3)
-        budget = Budget(11.0)
-        client = ScriptedAgent([running(), running()], [ended()])
-        asked = asker_of(warehouse, client, budget=budget)
+def test_a_budget_is_kept_before_anything_is_sent(warehouse: Warehouse) -> None:
+    with_assignments(warehouse, 3)
+    budget = Budget(11.0)
+    client = ScriptedAgent([running(), running()], [ended()])
+    asked = asker_of(warehouse, client, budget=budget)
 
-        async def run() -> list[Any]:
-            return await asyncio.gather(
-                *(asked.get_report(item) for item in missing(warehouse)), return_exceptions=True
-            )
+    async def run() -> list[Any]:
+        return await asyncio.gather(
+            *(asked.get_report(item) for item in missing(warehouse)), return_exceptions=True
+        )
 
-        found = asyncio.run(run())
-        assert sum(isinstance(error, BudgetExhausted) for error in found) == 1
-        assert len(client.asked) == 2
-        assert budget.maybe_spent == 10.0  # nobody said what they cost: the most counts
+    found = asyncio.run(run())
+    assert sum(isinstance(error, BudgetExhausted) for error in found) == 1
+    assert len(client.asked) == 2
+    assert budget.maybe_spent == 10.0  # nobody said what they cost: the most counts
 
 
 def test_what_the_interface_says_it_cost_takes_the_place_of_what_was_set_aside(
@@ -392,31 +370,27 @@ def test_what_the_interface_says_it_cost_takes_the_place_of_what_was_set_aside(
 
 
 def test_a_key_that_stops_working_while_jobs_are_waited_for_leaves_nobody_waiting_for_the_budget(
-    tmp_path: Path,
+    warehouse: Warehouse,
 ) -> None:
-    with open_warehouse(path_of(tmp_path)) as warehouse:
-        with_assignments(warehouse, 4)
-        revoked = Misconfigured("the key is not accepted")
-        client = ScriptedAgent([running(), running()], [revoked])
-        asked = asker_of(warehouse, client, budget=Budget(11.0))
+    with_assignments(warehouse, 4)
+    revoked = Misconfigured("the key is not accepted")
+    client = ScriptedAgent([running(), running()], [revoked])
+    asked = asker_of(warehouse, client, budget=Budget(11.0))
 
-        async def run() -> list[Any]:
-            work = (asked.get_report(item) for item in missing(warehouse))
-            return await asyncio.wait_for(asyncio.gather(*work, return_exceptions=True), 30)
+    async def run() -> list[Any]:
+        work = (asked.get_report(item) for item in missing(warehouse))
+        return await asyncio.wait_for(asyncio.gather(*work, return_exceptions=True), 30)
 
-        found = asyncio.run(run())
-        assert sorted(type(error).__name__ for error in found) == [
-            "BudgetExhausted", "BudgetExhausted", "Misconfigured", "Misconfigured",
-        ]  # fmt: skip
-        assert [job.state for job in jobs(warehouse)] == ["running", "running"]
+    found = asyncio.run(run())
+    assert sorted(type(error).__name__ for error in found) == [
+        "BudgetExhausted", "BudgetExhausted", "Misconfigured", "Misconfigured",
+    ]  # fmt: skip
+    assert [job.state for job in jobs(warehouse)] == ["running", "running"]
 
 
 def test_a_job_is_read_as_what_it_was_asked_as_and_not_looked_at_as_another_kind(
     warehouse: Warehouse,
 ) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([running()], [killed]))
     changed = asker_of(warehouse, ScriptedAgent([], [ended()]))
@@ -437,9 +411,6 @@ def test_a_job_that_is_asked_again_says_how_it_is_asked_now(warehouse: Warehouse
 def test_what_became_of_a_request_is_not_guessed_from_the_kind_an_agent_has_now(
     warehouse: Warehouse,
 ) -> None:
-    async def killed() -> JobStatus:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([killed]))
     client = ScriptedAgent([running()], [ended()])

@@ -1,9 +1,6 @@
 """A scanned report all the way from its estimate to its scores."""
 
 import asyncio
-from collections.abc import Iterator
-
-import pytest
 
 from tasks.judges.registry import load_judge_entry
 from tasks.judging.cases import load_case
@@ -24,20 +21,11 @@ from tests.guarantees.tasks.judging.test_scan_cells import (
     warehouse,
 )
 from tests.servers.gemini import GeminiServer
-from tests.servers.serving import serving
 from tests.tasks.annotated import ARTICLE, OTHER
+from tests.tasks.answering import server
 from tests.tasks.models.test_attachments import arrived
 
-__all__ = ["warehouse"]
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
-    model = GeminiServer()
-    with serving(model) as address:
-        monkeypatch.setenv("GEMINI_API_KEY", "test-key")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", address)
-        yield model
+__all__ = ["server", "warehouse"]
 
 
 def judged(warehouse: Warehouse, name: str, by: str) -> float:

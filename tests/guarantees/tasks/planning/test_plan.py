@@ -1,8 +1,6 @@
 """What a refresh would do, ask and spend is said beforehand; what nobody knows is said to be so."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,29 +10,19 @@ from tasks.planning.month import Month, RefreshOptions, resolve_month
 from tasks.planning.plan import find_refusals, plan_month
 from tasks.warehouse.calls import Call
 from tasks.warehouse.results import Verdict
-from tasks.warehouse.rows import Citation, Report, content_sha
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.rows import Citation, Report
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
-from tests.rigs.kill_and_resume import contents
 from tests.tasks.asked_agents import EDITION, with_assignments
+from tests.tasks.backed_up import contents
 from tests.tasks.costs.test_runs import call
+from tests.tasks.made_rows import a_row
 from tests.tasks.planning.test_month import BEGUN, DECEMBER, SETTINGS, begun
 
 PAID = "gemini_deep_research"
 """A report of it is entered at 3.5 USD, and at 10 at most."""
 JUDGE = "gpt-5.5"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "warehouse.duckdb"
-
-
-@pytest.fixture
-def warehouse(path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(path) as store:
-        yield store
 
 
 @pytest.fixture(autouse=True)
@@ -59,10 +47,11 @@ def frozen(warehouse: Warehouse, n: int = 4) -> None:
 
 def reported(warehouse: Warehouse, *numbers: int, agent: str = PAID) -> None:
     rows = [
-        Report(edition=EDITION, agent=agent, assignment=f"Tern_{n}", text="A tern is a bird.",
-               text_sha=content_sha("A tern is a bird."), status="ok", source_path="x")
+        a_row(
+            Report, edition=EDITION, agent=agent, assignment=f"Tern_{n}", text="A tern is a bird."
+        )
         for n in numbers
-    ]  # fmt: skip
+    ]
     warehouse.write(Change(Report, rows))
 
 
@@ -103,9 +92,7 @@ def test_of_a_frozen_one_only_what_is_missing(warehouse: Warehouse) -> None:
     assert (found["ask"].n, found["ask"].usd, found["ask"].usd_at_most) == (1, 3.5, 10.0)
     assert found["fetch"].n is None  # who knows what the fourth one will cite
     reported(warehouse, 3)
-    cited = Citation(edition=EDITION, agent=PAID, assignment="Tern_0", number=0,
-                     url="https://a.example/", raw_url="https://a.example/",
-                     kind="explicit")  # fmt: skip
+    cited = a_row(Citation, edition=EDITION, agent=PAID, assignment="Tern_0")
     warehouse.write(Change(Citation, [cited]))
     found = plan(warehouse)
     assert (found["ask"].n, found["ask"].usd) == (0, 0.0)
@@ -121,14 +108,11 @@ def test_what_judging_reports_to_come_costs_is_unknown_until_enough_were_judged(
     assert "4 future reports" in found.action
 
     def judged(n: int) -> None:
+        key = {"edition": "other", "assignment": f"x{n}", "judge": JUDGE}
         warehouse.write(
             Change(Call, [call(n, BEGUN, judge=JUDGE, cost_usd=0.5)]),
-            Change(Verdict, [Verdict(
-                cell_id=f"c{n}", edition="other", protocol="p", step="s", agent="a",
-                assignment=f"x{n}", item="1", judge=JUDGE, model_version="m", prompt_sha="s",
-                status="ok", call_id=f"c{n}",
-            )]),
-        )  # fmt: skip
+            Change(Verdict, [a_row(Verdict, **key, cell_id=f"c{n}", call_id=f"c{n}")]),
+        )
 
     for n in range(4):
         judged(n)
@@ -161,15 +145,13 @@ def test_questions_that_are_still_to_be_made_are_unknown(warehouse: Warehouse) -
     assert "each accepted question" in ask.note
 
 
-def test_nothing_is_written_by_looking(path: Path) -> None:
-    with open_warehouse(path) as warehouse:
-        frozen(warehouse)
-        reported(warehouse, 0)
-    before = contents(path)
-    with open_warehouse(path) as warehouse:
-        plan_month(warehouse, month(warehouse, judge=JUDGE))
-        find_refusals(warehouse, month(warehouse, judge=JUDGE))
-    assert contents(path) == before
+def test_nothing_is_written_by_looking(warehouse: Warehouse) -> None:
+    frozen(warehouse)
+    reported(warehouse, 0)
+    before = contents(warehouse.location)
+    plan_month(warehouse, month(warehouse, judge=JUDGE))
+    find_refusals(warehouse, month(warehouse, judge=JUDGE))
+    assert contents(warehouse.location) == before
 
 
 @pytest.mark.parametrize(

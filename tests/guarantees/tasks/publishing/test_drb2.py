@@ -78,12 +78,11 @@ def test_lines_and_tables_are_those_of_the_published_scripts(
     ("fault", "says"), [("prose", "4 items are open"), ("safety", "no item was decided")]
 )
 def test_a_report_that_nobody_could_judge_has_its_reason_in_place_of_figures(
-    fault: str, says: str, tmp_path: Path
+    fault: str, says: str, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     server = GeminiServer(faults=FaultPlan(faults=(fault,), times=None))
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        judged_edition(warehouse, tmp_path, server)
-        summary = export_drb2(warehouse, EDITION, JUDGE, tmp_path)
+    judged_edition(warehouse, tmp_path, server)
+    summary = export_drb2(warehouse, EDITION, JUDGE, tmp_path)
     assert len(summary.without) == summary.reports == 5
     assert f"all, idx-2: {says}" in summary.without
     table = (tmp_path / "agg_scores_total.csv").read_text("utf-8")

@@ -24,6 +24,7 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.write_counter import WriteCount, WriteCounter, count_path
 from tasks.warehouse.writer import Change
 from tests.tasks.backed_up import restored
+from tests.tasks.made_rows import a_row
 from tests.tasks.warehouse.test_store import take_back_to_the_oldest_schema
 
 pytestmark = pytest.mark.file_only
@@ -54,6 +55,11 @@ def as_if_killed(path: Path, to: Path) -> Path:
     return to / path.name
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "w.duckdb"
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
     """A warehouse whose process was killed with all its writes in the log, and where each ends."""
@@ -74,6 +80,11 @@ def lost(path: Path, opened: Any = open_for_reading) -> str | None:
     with opened(path) as source:
         found: str | None = source.lost
         return found
+
+
+def lost_without_log(path: Path) -> str:
+    log_of(path).unlink()
+    return str(lost(path))
 
 
 def said(n: int) -> str:
@@ -102,8 +113,7 @@ def test_a_log_that_is_cut_or_missing_is_told(
     assert f"remove {count_path(killed)}" in text
 
 
-def test_an_older_copy_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_an_older_copy_in_the_place_of_the_file_is_told(path: Path, tmp_path: Path) -> None:
     with open_warehouse(path) as store:
         write(store, "e")
     older = shutil.copy(path, tmp_path / "older.duckdb")
@@ -138,25 +148,21 @@ def test_what_is_lost_later_is_added(killed: Path, tmp_path: Path) -> None:
         write(store, "f")
         write(store, "g")
         again = as_if_killed(killed, tmp_path / "again")
-    log_of(again).unlink()
-    assert said(N_WRITES + 2) in str(lost(again))
+    assert said(N_WRITES + 2) in lost_without_log(again)
 
 
-def test_changes_that_share_a_commit_count_each(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_changes_that_share_a_commit_count_each(path: Path, tmp_path: Path) -> None:
     with opened_anew(path) as store:
         changes = [Change(Edition, [Edition(edition=f"e{n}", source="test")]) for n in range(5)]
         commits = [store._submit(change) for change in changes]
         for commit in commits:
             commit.result()
         killed = as_if_killed(path, tmp_path / "killed")
-    log_of(killed).unlink()
-    assert said(5) in str(lost(killed))
+    assert said(5) in lost_without_log(killed)
 
 
-def test_no_moment_to_die_raises_an_alarm(tmp_path: Path) -> None:
+def test_no_moment_to_die_raises_an_alarm(path: Path, tmp_path: Path) -> None:
     """Between a commit and its count beside it, the count is that of the write before."""
-    path = tmp_path / "w.duckdb"
     with open_warehouse(path) as store:
         before = b""
         for n in range(2):
@@ -201,8 +207,7 @@ def test_without_a_count_of_this_warehouse_nothing_is_said(
     assert lost(killed) is None
 
 
-def test_a_count_that_cannot_be_kept_fails_no_write(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_a_count_that_cannot_be_kept_fails_no_write(path: Path, tmp_path: Path) -> None:
     with opened_anew(path) as store:
         write(store, "e")
         count_path(path).with_suffix(".new").mkdir()  # as on a full disk: it cannot be made
@@ -210,8 +215,7 @@ def test_a_count_that_cannot_be_kept_fails_no_write(tmp_path: Path) -> None:
         assert store.value("SELECT count(*) FROM editions") == 2
         killed = as_if_killed(path, tmp_path / "killed")
     assert lost(killed) is None
-    log_of(killed).unlink()
-    assert said(1) in str(lost(killed))
+    assert said(1) in lost_without_log(killed)
 
 
 def test_a_commit_that_fails_is_not_counted(killed: Path) -> None:
@@ -246,8 +250,7 @@ def test_a_count_is_written_through_no_link(tmp_path: Path) -> None:
     assert other.read_text() == "mine"
 
 
-def test_an_older_warehouse_begins_to_count(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_an_older_warehouse_begins_to_count(path: Path, tmp_path: Path) -> None:
     with open_warehouse(path) as store:
         write(store, "e")
     take_back_to_the_oldest_schema(path)
@@ -260,8 +263,7 @@ def test_an_older_warehouse_begins_to_count(tmp_path: Path) -> None:
     assert lost(killed) is None
 
 
-def test_compaction_keeps_the_count(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
+def test_compaction_keeps_the_count(path: Path, tmp_path: Path) -> None:
     with open_warehouse(path) as store:
         write(store, "e")
     compact_warehouse(path)
@@ -269,22 +271,20 @@ def test_compaction_keeps_the_count(tmp_path: Path) -> None:
         write(store, "f")
         killed = as_if_killed(path, tmp_path / "killed")
     assert lost(path) is None
-    log_of(killed).unlink()
-    assert said(1) in str(lost(killed))
+    assert said(1) in lost_without_log(killed)
 
 
 class TestBackups:
     @pytest.fixture
-    def backed_up(self, tmp_path: Path) -> Path:
+    def backed_up(self, path: Path, tmp_path: Path) -> Path:
         """A warehouse with backups in its audit, and three writes after the last of them."""
-        path = tmp_path / "w.duckdb"
         with open_warehouse(path) as store:
             write(store, "e")
         create_backup(path, tmp_path / "b")
         with open_warehouse(path) as store:
             for place, end in (("first", "ok"), ("second", "ok"), ("third", "failed")):
-                entry = AuditEntry(version="1", kind="command", name="backup", os_user="u",
-                                   host="h", parameters=f'{{"to": "/srv/{place}"}}')  # fmt: skip
+                to = f'{{"to": "/srv/{place}"}}'
+                entry = a_row(AuditEntry, name="backup", parameters=to)
                 store.write(Change(AuditEntry, [entry.end(end)]))  # type: ignore[arg-type]
         with open_warehouse(path) as store:
             for n in range(3):
@@ -298,8 +298,7 @@ class TestBackups:
 
     def test_one_made_after_the_loss_is_not(self, backed_up: Path) -> None:
         with open_warehouse(backed_up) as store:
-            entry = AuditEntry(version="1", kind="command", name="backup", os_user="u", host="h",
-                               parameters='{"to": "/srv/late"}')  # fmt: skip
+            entry = a_row(AuditEntry, name="backup", parameters='{"to": "/srv/late"}')
             store.write(Change(AuditEntry, [entry.end("ok")]))
         assert "restore /srv/second" in str(lost(backed_up))
 

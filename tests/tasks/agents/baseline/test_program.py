@@ -1,49 +1,25 @@
 """The baseline writes only what archived pages say, each sentence with its source."""
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.baseline.index import UnreadableArchive, open_archive
-from tasks.agents.baseline.program import BaselineAssignment, CannotWrite, write_report
+from tasks.agents.baseline.program import BaselineAssignment, CannotWrite, main, write_report
 from tasks.agents.baseline.questions import extract_question
 from tasks.agents.baseline.research import choose_statements, research
-from tasks.agents.command.client import CommandClient
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk, get_agent_entry
 from tasks.configuration.folders import PACKAGED
 from tasks.configuration.templates import StrictTemplate
 from tasks.extraction.answers import parse_answer
 from tasks.imports.queries import ANSWER_FORM, QUESTION_PROMPT
 from tasks.warehouse.traces import SearchStep
 from tests.tasks.agents.archives import PAGES, page, write_archive
-from tests.tasks.agents.programs import run_program
 
 TITLE = "Harrow Point Lighthouse"
 CITED = re.compile(r"(.+?)\[(\d+)\](?:\s|\Z)")
-
-
-def ask(tmp_path: Path, archive: Path, title: str = TITLE) -> JobAnswer:
-    """As `evergreen` runs it: the entry of the project's own configuration."""
-    entry = get_agent_entry("lexical_baseline").ask
-    assert isinstance(entry, CommandAsk)
-    client = CommandClient("lexical_baseline", entry, AgentFolders(tmp_path / "work", archive))
-    asked = JobRequest.model_validate(
-        {"job": "j", "edition": "e", "assignment": "a", "title": title, "kind": "write_article",
-         "prompt": "Write it."}
-    )  # fmt: skip
-
-    return run_program(client, asked)
-
-
-@pytest.fixture(scope="module")
-def answer(tmp_path_factory: pytest.TempPathFactory) -> JobAnswer:
-    """Of its program, to an article that the archive's pages are about."""
-    folder = tmp_path_factory.mktemp("asked")
-    return ask(folder, write_archive(folder / "archive"))
 
 
 def written(tmp_path: Path, *, prompt: str = "") -> tuple[str, tuple[SearchStep, ...]]:
@@ -53,9 +29,17 @@ def written(tmp_path: Path, *, prompt: str = "") -> tuple[str, tuple[SearchStep,
     return write_report(archive, BaselineAssignment(title=TITLE, kind=kind, prompt=prompt))
 
 
-def test_an_article_holds_sentences_of_the_pages_each_with_its_source(answer: JobAnswer) -> None:
-    assert (answer.outcome, answer.error) == ("report", None)
-    body, _, references = answer.text.partition("\n\n## References\n")
+@pytest.fixture(scope="module")
+def article(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, tuple[SearchStep, ...]]:
+    """Of a subject that the archive's pages are about, and the trace."""
+    return written(tmp_path_factory.mktemp("asked"))
+
+
+def test_an_article_holds_sentences_of_the_pages_each_with_its_source(
+    article: tuple[str, tuple[SearchStep, ...]],
+) -> None:
+    report, _ = article
+    body, _, references = report.partition("\n\n## References\n")
     urls = dict(re.findall(r"^\[(\d+)\] .* (https://\S+)$", references, re.MULTILINE))
     texts = {row["url"]: " ".join(row["text"].split()) for row in PAGES}
     paragraphs = [line for line in body.split("\n\n") if line and not line.startswith("## ")]
@@ -69,16 +53,17 @@ def test_an_article_holds_sentences_of_the_pages_each_with_its_source(answer: Jo
     ).replace(" ", "")
     assert "1874" in body
     assert "Maren Dahl" in body
-    assert not re.search("cookies|newsletter|postcards|Tolmen|31 m|magnificent", answer.text)
+    assert not re.search("cookies|newsletter|postcards|Tolmen|31 m|magnificent", report)
 
 
-def test_it_tells_its_queries_and_the_pages_they_led_to(answer: JobAnswer) -> None:
-    first, *others = answer.trace
+def test_it_tells_its_queries_and_the_pages_they_led_to(
+    article: tuple[str, tuple[SearchStep, ...]],
+) -> None:
+    first, *others = article[1]
     assert first.query == TITLE
     assert "https://towers.example/harrow" in first.opened
     assert others
     assert all(step.parent == 0 and step.query.startswith(f"{TITLE} ") for step in others)
-    assert (answer.cost_usd, answer.usage.searches) == (0.0, len(answer.trace))
 
 
 def test_a_research_query_is_answered_by_its_query_not_by_its_id(tmp_path: Path) -> None:
@@ -94,11 +79,18 @@ def test_a_research_query_is_answered_by_its_query_not_by_its_id(tmp_path: Path)
     assert "## References" in report
 
 
-def test_where_nothing_is_archived_on_a_subject_nothing_is_made_up(tmp_path: Path) -> None:
-    answer = ask(tmp_path, write_archive(tmp_path / "archive"), "Quantum Zebra Festival")
-    assert (answer.outcome, answer.text) == ("failed", "")
-    assert "baseline: none of the" in (answer.error or "")
-    assert "'Quantum Zebra Festival'; nothing was written" in (answer.error or "")
+def test_where_nothing_is_archived_on_a_subject_nothing_is_made_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = tmp_path / "assignment.json"
+    told.write_text(json.dumps({"title": "Quantum Zebra Festival", "kind": "write_article"}))
+    archive = write_archive(tmp_path / "archive")
+    places = {"ASSIGNMENT": told, "ARCHIVE": archive, "CACHE": tmp_path / "cache"}
+    assert main({f"EVERGREEN_{name}": str(path) for name, path in places.items()}) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("baseline: none of the")
+    assert "'Quantum Zebra Festival'; nothing was written" in said.err
 
 
 def test_an_archive_of_nothing_usable_is_no_crash(tmp_path: Path) -> None:

@@ -4,13 +4,11 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.agent import ReportSource, UnreadableJobAnswer
-from tasks.agents.citations.markdown import render_report
+from tasks.agents.agent import ReportSource
 from tasks.agents.providers.chat import read
-from tasks.extraction.claims import extract_claims
 from tasks.models.errors import Misconfigured
 from tests.servers.agent_chat import ChatAgentServer
-from tests.tasks.agents.conversations import SAID, bought, check, question
+from tests.tasks.agents.conversations import SAID, TOLD, bought, check, cited, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 
@@ -19,13 +17,6 @@ def serving_with(text: str, **extra: Any) -> ChatAgentServer:
     server = ChatAgentServer(text)
     server.extra = extra
     return server
-
-
-def cited(server: ChatAgentServer) -> list[tuple[str, ...]]:
-    answer = bought("chat", server, path="/v1")
-    written = render_report(answer, kind="write_article", citations=None)
-    claims = extract_claims("", written).claims
-    return [tuple(c.url for c in claim.citations) for claim in claims]
 
 
 def test_a_plain_completion_is_a_report() -> None:
@@ -44,11 +35,7 @@ def test_the_whole_conversation_is_sent_with_the_parameters_over_it() -> None:
     bought("chat", server, asked, path="/v1", parameters={"temperature": 0.2, "max_tokens": 9000})
     assert server.asked == [{
         "model": "a-model",
-        "messages": [
-            {"role": "user", "content": "Write about the town."},
-            {"role": "assistant", "content": "Which decades?"},
-            {"role": "user", "content": "Decide yourself."},
-        ],
+        "messages": TOLD,
         "temperature": 0.2,
         "max_tokens": 9000,
     }]  # fmt: skip
@@ -65,7 +52,7 @@ def test_the_list_beside_the_text_is_what_its_numbers_stand_for() -> None:
     assert answer.sources == (ReportSource(url=A, title="One"), ReportSource(url=""))
     assert (answer.cost_usd, answer.usage.searches) == (0.5, 4)
     server.body["search_results"] = None
-    assert cited(server) == [(B,), (A,)]
+    assert cited(bought("chat", server, path="/v1")) == [(B,), (A,)]
 
 
 def test_annotations_of_gateways_are_places_in_the_text() -> None:
@@ -82,7 +69,7 @@ def test_annotations_of_gateways_are_places_in_the_text() -> None:
             {"type": "file_citation"}, "odd",
         ],
     )  # fmt: skip
-    assert cited(server) == [(A,), (B,)]
+    assert cited(bought("chat", server, path="/v1")) == [(A,), (B,)]
 
 
 @pytest.mark.parametrize(
@@ -159,15 +146,3 @@ def test_a_web_page_in_place_of_the_endpoint_is_named_as_that() -> None:
     server.lists_models = False
     with pytest.raises(Misconfigured, match=r"does not answer as the expected interface.*base_url"):
         check("chat", server, path="/v1")
-
-
-def test_a_local_server_needs_no_key() -> None:
-    server = ChatAgentServer("A report.", key=None)
-    assert bought("chat", server, path="/v1", key=None).text == "A report."
-    assert "authorization" not in server.headers[0]
-
-
-@pytest.mark.parametrize("raw", ["", "[]", "null", "{}", '{"choices": "x"}', "<html>"])
-def test_what_is_no_completion_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableJobAnswer, match="chat completion"):
-        read(raw)

@@ -4,22 +4,19 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
+from tasks.agents.agent import JobAnswer
 from tasks.agents.providers.gemini_answer import byte_to_character_offsets, read
 from tests.servers.job_gemini import REDIRECT
 from tests.servers.job_reports import Indexes
 from tests.servers.jobs import JobScript
-from tests.tasks.agents.foreign_json import ANYTHING, damaged
+from tests.tasks.agents.conversations import question
 from tests.tasks.agents.job_clients import (
     GEMINI,
     answer_of,
-    assert_sound,
-    brought,
     finished,
-    question,
     request_of,
     spans,
     with_client,
@@ -73,24 +70,6 @@ def test_a_report_is_bought_waited_for_and_read_with_its_citations() -> None:
     assert (usage.input_tokens, usage.cached_tokens) == (350_000, 20_000)
     assert (usage.reasoning_tokens, usage.searches) == (9_000, 12)
     assert answer.cost_usd is None
-
-
-@pytest.mark.parametrize("status", ["failed", "cancelled", "incomplete", "budget_exceeded"])
-def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(status: str) -> None:
-    answer = answer_of(GEMINI, JobScript(ends=status))
-    assert answer.outcome == "failed"
-    assert answer.text.startswith("# Bericht")
-    assert (answer.error or "").startswith(status)
-    assert ("The agent gave up." in (answer.error or "")) == (
-        status in ("failed", "budget_exceeded")
-    )
-
-
-def test_what_requires_action_is_a_question_where_it_says_anything() -> None:
-    asked = answer_of(GEMINI, JobScript(asks_first="Which one?", asks_with="requires_action"))
-    assert (asked.outcome, asked.text, asked.error) == ("question", "Which one?", None)
-    silent = read_of({"status": "requires_action", "steps": []})
-    assert (silent.outcome, silent.error) == ("failed", "requires_action")
 
 
 def test_a_completed_interaction_without_a_text_is_a_failure() -> None:
@@ -177,14 +156,3 @@ def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
     assert job.body["agent_config"] == AGENT_CONFIG | {"visualization": "auto"}
     assert job.body["service_tier"] == "flex"
     assert job.body["background"] is True
-
-
-@settings(deadline=None)
-@given(damaged(brought(GEMINI)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
-def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
-    assert_sound(GEMINI, raw)
-
-
-def test_json_that_is_nested_too_deep_is_unreadable() -> None:
-    with pytest.raises(UnreadableJobAnswer, match="expected an interaction"):
-        read("[" * 200_000)

@@ -4,23 +4,20 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
+from tasks.agents.agent import JobAnswer
 from tasks.agents.providers.openai_responses import read
 from tasks.agents.providers.responses_output import clean_url, parse_output
 from tests.servers.job_openai import REFUSED, RefusingOpenAi
 from tests.servers.job_reports import Indexes
 from tests.servers.jobs import JobScript
-from tests.tasks.agents.foreign_json import ANYTHING, damaged
+from tests.tasks.agents.conversations import question
 from tests.tasks.agents.job_clients import (
     OPENAI,
     answer_of,
-    assert_sound,
-    brought,
     finished,
-    question,
     request_of,
     spans,
     with_client,
@@ -74,23 +71,6 @@ def test_a_report_is_bought_waited_for_and_read_with_its_citations() -> None:
     assert (usage.reasoning_tokens, usage.searches) == (2_000, 1)
     assert usage.output_tokens
     assert usage.output_tokens < 2_000
-
-
-@pytest.mark.parametrize(
-    ("status", "why"),
-    [
-        ("failed", "failed: server_error: The model gave up."),
-        ("cancelled", "cancelled"),
-        ("incomplete", "incomplete: max_output_tokens"),
-    ],
-)
-def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(
-    status: str, why: str
-) -> None:
-    answer = answer_of(OPENAI, JobScript(ends=status))
-    assert (answer.outcome, answer.error) == ("failed", why)
-    assert answer.text.startswith("# Bericht")
-    assert not answer.silent
 
 
 def test_a_refusal_is_a_failure_in_the_models_own_words() -> None:
@@ -200,14 +180,3 @@ def test_what_is_not_said_is_null_and_not_nought() -> None:
 )
 def test_openais_mark_is_taken_out_of_addresses_and_nothing_else(marked: str, clean: str) -> None:
     assert clean_url(marked) == clean
-
-
-@settings(deadline=None)
-@given(damaged(brought(OPENAI)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
-def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
-    assert_sound(OPENAI, raw)
-
-
-def test_an_object_that_is_no_response_is_unreadable() -> None:
-    with pytest.raises(UnreadableJobAnswer, match=r"with `status` and `output`.*'choices'"):
-        read_of({"choices": []})

@@ -4,29 +4,16 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tasks.agents.agent import JobAnswer, ReportSource, UnreadableJobAnswer
+from tasks.agents.agent import JobAnswer, ReportSource
 from tasks.agents.kinds import open_agent
 from tasks.agents.providers.answers import UNKNOWN_SOURCE
 from tasks.agents.providers.perplexity import list_sources, read
 from tasks.models.errors import Misconfigured
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
-from tests.tasks.agents.foreign_json import ANYTHING, damaged
-from tests.tasks.agents.job_clients import (
-    PERPLEXITY,
-    PLACE,
-    PROMPT,
-    answer_of,
-    ask_of,
-    assert_sound,
-    brought,
-    question,
-    request_of,
-    with_client,
-)
+from tests.tasks.agents.conversations import PLACE, PROMPT, question
+from tests.tasks.agents.job_clients import PERPLEXITY, answer_of, ask_of, request_of
 
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 
@@ -57,23 +44,6 @@ def test_a_report_is_bought_waited_for_and_read_with_its_numbered_sources() -> N
     assert answer.model_version == PERPLEXITY.model
 
 
-@pytest.mark.parametrize("status", ["failed", "cancelled", "incomplete"])
-def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(status: str) -> None:
-    answer = answer_of(PERPLEXITY, JobScript(ends=status))
-    assert answer.outcome == "failed"
-    assert answer.text.startswith("# Bericht")
-    words = "failed: internal: The agent gave up." if status == "failed" else status
-    assert answer.error == words
-    assert answer.cost_usd == 0.415
-
-
-def test_what_requires_action_is_a_question_where_it_says_anything() -> None:
-    script = JobScript(asks_first="Which one?", asks_with="requires_action")
-    assert answer_of(PERPLEXITY, script).outcome == "question"
-    silent = read_of({"status": "requires_action", "output": []})
-    assert (silent.outcome, silent.error) == ("failed", "requires_action")
-
-
 def test_sources_stand_where_their_numbers_say() -> None:
     found = list_sources([results((4, "https://d/"), (1, "https://a/")), {"type": "message"}])
     assert found == (
@@ -100,17 +70,6 @@ def test_a_preset_takes_the_models_place_and_one_of_them_must_be_named() -> None
         open_agent("a", nobody, "k", PLACE)
 
 
-def test_a_preset_is_bought_over_the_wire() -> None:
-    server = PERPLEXITY.server()
-
-    async def use(client: Any) -> None:
-        await client.start(question())
-
-    with_client(PERPLEXITY, server, use, model="", parameters={"preset": "high"})
-    (job,) = server.jobs.values()
-    assert job.model == "preset-high"
-
-
 def test_searches_are_counted_as_billed_else_as_listed_else_not_at_all() -> None:
     listed = {"status": "completed", "output": [results((1, "https://a/"))]}
     billed = {"tool_calls_details": {"web_search": {"invocation": 3}, "fetch_url": {}}}
@@ -128,14 +87,3 @@ def test_a_cost_in_other_money_is_not_taken_for_dollars() -> None:
     assert of({"total_cost": -1}) is None
     assert of({"total_cost": float("nan")}) is None
     assert of("1") is None
-
-
-@settings(deadline=None)
-@given(damaged(brought(PERPLEXITY)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
-def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
-    assert_sound(PERPLEXITY, raw)
-
-
-def test_an_object_that_is_no_response_is_unreadable() -> None:
-    with pytest.raises(UnreadableJobAnswer, match="Perplexity's Agent API"):
-        read_of({"id": "x"})

@@ -4,26 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tasks.agents.agent import AgentClient, JobAnswer, UnreadableJobAnswer
+from tasks.agents.agent import JobAnswer
 from tasks.agents.providers.answers import UNKNOWN_SOURCE, split_thoughts
 from tasks.agents.providers.perplexity_async import read
-from tasks.models.errors import TransientError
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
-from tests.tasks.agents.foreign_json import ANYTHING, damaged
-from tests.tasks.agents.job_clients import (
-    PERPLEXITY_ASYNC,
-    PROMPT,
-    answer_of,
-    assert_sound,
-    brought,
-    question,
-    request_of,
-    with_client,
-)
+from tests.tasks.agents.conversations import PROMPT, question
+from tests.tasks.agents.job_clients import PERPLEXITY_ASYNC, answer_of, request_of
 
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 
@@ -50,25 +38,6 @@ def test_a_report_is_bought_waited_for_and_read_without_its_thoughts() -> None:
     assert (usage.citation_tokens, usage.reasoning_tokens, usage.searches) == (18_000, 70_000, 21)
     assert usage.input_tokens == 40
     assert answer.model_version == "sonar-deep-research"
-
-
-def test_a_failed_request_says_why() -> None:
-    answer = answer_of(PERPLEXITY_ASYNC, JobScript(ends="FAILED"))
-    assert (answer.outcome, answer.error) == ("failed", "FAILED: The agent gave up.")
-    assert answer.usage.input_tokens is None
-
-
-def test_a_request_that_is_sent_again_by_hand_makes_no_second_job() -> None:
-    server = PERPLEXITY_ASYNC.server(JobScript(posts=("lost",)))
-
-    async def use(client: AgentClient) -> None:
-        with pytest.raises(TransientError) as lost:
-            await client.start(question())
-        assert lost.value.maybe_billed
-        await client.start(question())
-
-    with_client(PERPLEXITY_ASYNC, server, use)
-    assert (server.n_made, server.n_repeats) == (1, 1)
 
 
 def test_the_request_carries_our_name_for_the_job_and_all_that_was_said() -> None:
@@ -156,14 +125,3 @@ def test_a_read_page_follows_from_the_last_query_of_the_search_that_found_it() -
 def test_a_content_in_parts_is_put_together() -> None:
     parts = [{"type": "text", "text": "One, "}, {"type": "image_url"}, {"text": "two."}]
     assert read_of(said(parts)).text == "One, two."
-
-
-@settings(deadline=None)
-@given(damaged(brought(PERPLEXITY_ASYNC)) | ANYTHING.map(json.dumps) | st.text(max_size=20))
-def test_a_damaged_answer_is_read_as_far_as_it_goes(raw: str) -> None:
-    assert_sound(PERPLEXITY_ASYNC, raw)
-
-
-def test_an_object_that_is_no_request_is_unreadable() -> None:
-    with pytest.raises(UnreadableJobAnswer, match="asynchronous API"):
-        read("{}")

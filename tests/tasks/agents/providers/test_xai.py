@@ -2,12 +2,11 @@
 
 import pytest
 
-from tasks.agents.agent import Annotation, UnreadableJobAnswer
+from tasks.agents.agent import Annotation
 from tasks.agents.citations.markdown import render_report
-from tasks.agents.providers.xai import read
 from tasks.extraction.claims import extract_claims
 from tests.servers.agent_xai import XaiServer
-from tests.tasks.agents.conversations import SAID, bought, question
+from tests.tasks.agents.conversations import SAID, TOLD, bought, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 TEXT = f"Die Straße grew by a third.[[1]]({A}) It then shrank by a half [[2]]({B})[[1]]({A})."
@@ -48,11 +47,7 @@ def test_it_sends_the_whole_conversation_and_searches_the_web_only() -> None:
     bought("xai", server, question("Decide yourself.", history=SAID), path="/v1")
     assert server.asked == [{
         "model": "a-model",
-        "input": [
-            {"role": "user", "content": "Write about the town."},
-            {"role": "assistant", "content": "Which decades?"},
-            {"role": "user", "content": "Decide yourself."},
-        ],
+        "input": TOLD,
         "tools": [{"type": "web_search"}],
         "store": False,
     }]  # fmt: skip
@@ -84,9 +79,3 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
 def test_annotations_are_places_in_the_text() -> None:
     answer = bought("xai", XaiServer(f"x [[7]]({A})"), path="/v1")
     assert answer.annotations == (Annotation(start=2, end=26, url=A, title="7"),)
-
-
-@pytest.mark.parametrize("raw", ["", "[]", "null", "{}", '{"a": 1}', "<html>", "1" * 5000])
-def test_what_is_no_response_is_unreadable(raw: str) -> None:
-    with pytest.raises(UnreadableJobAnswer, match="xAI's Responses API"):
-        read(raw)

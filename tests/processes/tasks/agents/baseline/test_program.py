@@ -5,12 +5,32 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tasks.agents.agent import JobAnswer, JobRequest
+from tasks.agents.command.client import CommandClient
+from tasks.agents.kinds import AgentFolders
+from tasks.configuration.agents import CommandAsk, get_agent_entry
 from tests.tasks.agents.archives import write_archive
-from tests.tasks.agents.baseline.test_program import TITLE, ask
+from tests.tasks.agents.baseline.test_program import TITLE
+from tests.tasks.agents.programs import run_program
+
+
+def ask(tmp_path: Path, archive: Path, title: str = TITLE) -> JobAnswer:
+    """As `evergreen` runs it: the entry of the project's own configuration."""
+    entry = get_agent_entry("lexical_baseline").ask
+    assert isinstance(entry, CommandAsk)
+    client = CommandClient("lexical_baseline", entry, AgentFolders(tmp_path / "work", archive))
+    asked = JobRequest.model_validate(
+        {"job": "j", "edition": "e", "assignment": "a", "title": title, "kind": "write_article",
+         "prompt": "Write it."}
+    )  # fmt: skip
+
+    return run_program(client, asked)
 
 
 def test_nothing_of_the_snapshot_but_the_pages_changes_what_it_writes(tmp_path: Path) -> None:
     alone = ask(tmp_path / "one", write_archive(tmp_path / "alone"))
+    assert (alone.outcome, alone.error, alone.cost_usd) == ("report", None, 0.0)
+    assert alone.usage.searches == len(alone.trace)
     whole = write_archive(tmp_path / "whole")
     for name in ("articles", "facts", "reports", "claims", "citations", "verdicts"):
         (whole / f"{name}.parquet").write_text("opened by mistake")
