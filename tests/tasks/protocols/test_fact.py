@@ -1,6 +1,5 @@
 """FACT on small cases whose figures can be counted by hand."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,31 +12,12 @@ from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckCitations
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, FactFramework
-from tasks.warehouse.pages import Page
-from tasks.warehouse.rows import OPEN_STATUSES, Citation, CitationKind, Claim, Extraction, Status
-from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report
+from tasks.warehouse.rows import OPEN_STATUSES, CitationKind, Status
+from tests.tasks.protocols.framed import Told, decided, failed, ok, scored, value_of
+from tests.tasks.protocols.framed import citing as case
 
 PROTOCOL = FactFramework(load_protocol("fact"))
-KEY = {"edition": "e", "agent": "a", "assignment": "x"}
 A, B, C = "https://a.org/", "https://b.org/", "https://c.org/"
-
-
-def case(
-    claims: Sequence[tuple[str, Sequence[str]]], pages: dict[str, str | None], reliable: bool = True
-) -> Case:
-    """Claims with the addresses they cite; pages with their text, None for one that failed."""
-    return Case(
-        report=report(),
-        claims=tuple(Claim(**KEY, number=n, text=text, source="offline")
-                     for n, (text, _) in enumerate(claims)),
-        citations=tuple(Citation(**KEY, number=n, url=url, raw_url=url, kind="explicit")
-                        for n, (_, urls) in enumerate(claims) for url in urls),
-        pages=tuple(Page(edition="e", url=url, status="ok" if text else "unfetchable", text=text)
-                    for url, text in pages.items()),
-        extraction=Extraction(**KEY, source="offline", extractor_version="1", input_sha="1",
-                              output_sha="2", n_items=len(claims), pairs_reliable=reliable,
-                              pairs_reason=None if reliable else "no list"),
-    )  # fmt: skip
 
 
 def said(request: CheckCitations) -> list[JudgeAnswer]:
@@ -56,10 +36,9 @@ def judge() -> Told:
 
 def figures(of: Case, by: Any = None) -> dict[str, tuple[Any, ...]]:
     """By metric: numerator, items, open items, reason."""
-    judged = framed({"x": decided(PROTOCOL, of, by or judge())})
     return {
-        row["metric"]: (row["numerator"], row["n_items"], row["n_open"], row["reason"])
-        for row in PROTOCOL.compute_figures(judged, by or judge()).iter_rows(named=True)
+        metric: (row["numerator"], row["n_items"], row["n_open"], row["reason"])
+        for metric, row in scored(PROTOCOL, of, by or judge()).items()
     }
 
 
@@ -175,8 +154,9 @@ def test_a_report_without_citations_is_in_no_mean_and_one_whose_pages_did_not_co
 def test_a_report_whose_citations_cannot_be_told_says_so() -> None:
     of = case([("one", [A])], {A: "one"}, reliable=False)
     assert decided(PROTOCOL, of, judge()) == []
-    frame = PROTOCOL.compute_figures(framed({"x": []}, unreliable="no list"), judge())
-    assert {*frame["reason"]} == {"no list"}
+    assert {row["reason"] for row in scored(PROTOCOL, of, judge()).values()} == {
+        "no list of sources"
+    }
 
 
 def test_the_offline_judge_says_supported_or_not_and_never_by_a_part() -> None:
@@ -200,11 +180,8 @@ def rate(answers: list[tuple[Status, str]]) -> tuple[Any, ...]:
                 answer=JudgeAnswer(status=status, label=label if status is Status.OK else None))
         for n, (status, label) in enumerate(answers)
     ]  # fmt: skip
-    frame = PROTOCOL.compute_figures(framed({"x": found}), judge())
-    rows = {row["metric"]: row for row in frame.iter_rows(named=True)}
-    row = rows["valid_rate"]
-    share = row["numerator"] / row["n_items"] if row["n_items"] else None
-    return share, rows["effective_citations"]["numerator"]
+    rows = scored(PROTOCOL, case([]), judge(), found)
+    return value_of(rows["valid_rate"]), rows["effective_citations"]["numerator"]
 
 
 @settings(max_examples=25, deadline=None)
