@@ -1,7 +1,9 @@
-"""Recorded verdicts give the published figures, exactly."""
+"""Recordings of verdicts: what is not of their form is refused by name.
+
+What figures they give is for tests/tasks/protocols/test_recorded_figures.py to show.
+"""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,56 +12,6 @@ from pydantic import ValidationError
 
 from tasks.warehouse.rows import Status
 from tests.rigs.recorded_verdicts import read_citations, read_verifiability, read_writing
-
-RECORDED = Path(__file__).resolve().parents[4] / "shared" / "data" / "wlc" / "recorded_verdicts"
-published = [
-    pytest.mark.published,
-    pytest.mark.skipif(
-        not RECORDED.exists(), reason="the recorded verdicts are not at ../shared/data/wlc"
-    ),
-]
-
-
-class TestPublishedFigures:
-    pytestmark = published
-
-    def test_two_of_39_writing_criteria_go_to_the_report(self) -> None:
-        verdicts = read_writing(RECORDED / "writing.json")
-        labels = Counter(verdict.label for verdict in verdicts)
-        assert labels == {"reference": 37, "report": 2}
-        assert round(labels["report"] / len(verdicts), 4) == 0.0513
-        assert {verdict.item for verdict in verdicts if verdict.label == "report"} == {
-            "bc_3",
-            "ww_cc_3",
-        }
-
-    def test_verifiability_counts_are_the_published_ones(self) -> None:
-        verdicts = read_verifiability(RECORDED / "verifiability.json")
-        counts = Counter((verdict.step, verdict.label) for verdict in verdicts)
-        assert counts["conflict", "consistent"] == 53
-        assert counts["conflict", "inconsistent"] == 19
-        assert counts["coverage", "consistent"] == 30
-        assert Counter(verdict.step for verdict in verdicts) == {"conflict": 135, "coverage": 72}
-
-    def test_95_of_195_evaluated_citations_support_and_7_of_202_had_no_page(self) -> None:
-        verdicts = read_citations(RECORDED / "citation.json")
-        assert Counter(verdict.status for verdict in verdicts) == {
-            Status.OK: 195,
-            Status.UNFETCHABLE: 7,
-        }
-        labels = Counter(verdict.label for verdict in verdicts if verdict.status is Status.OK)
-        assert labels == {"support": 95, "not_support": 86, "conflict": 14}
-        assert round(labels["support"] / 195, 4) == 0.4872
-
-    def test_every_item_is_named_once(self) -> None:
-        for verdicts in (
-            read_writing(RECORDED / "writing.json"),
-            read_verifiability(RECORDED / "verifiability.json"),
-            read_citations(RECORDED / "citation.json"),
-        ):
-            names = [(verdict.step, verdict.item) for verdict in verdicts]
-            assert len(set(names)) == len(names)
-
 
 CITED = {"statement_index": 1, "statement": "It opened.", "verdict": "support"}
 

@@ -31,6 +31,7 @@ CATEGORIES = {"ww": "well_written", "bc": "broad_coverage", "n": "neutral"}
 def shares(
     protocol: Protocol, verdicts: list[RecordedVerdict], steps: list[str]
 ) -> dict[str, tuple[float | None, int]]:
+    assert len({(v.step, v.item) for v in verdicts}) == len(verdicts), "every item is named once"
     said = [
         ItemAnswer(step=step, item=v.item, answer=JudgeAnswer(status=v.status, label=v.label))
         for v, step in zip(verdicts, steps, strict=True)
@@ -41,6 +42,8 @@ def shares(
 
 def test_writing_is_2_of_39() -> None:
     verdicts = read_writing(RECORDED / "writing.json")
+    won = {verdict.item for verdict in verdicts if verdict.label == "report"}
+    assert won == {"bc_3", "ww_cc_3"}
     steps = [CATEGORIES[verdict.item.split("_")[0]] for verdict in verdicts]
     found = shares(WikiWriting(load_protocol("wiki_writing")), verdicts, steps)
     assert found["writing_overall"] == (2.0, 39)

@@ -19,7 +19,7 @@ from tests.servers.fences import parse
 from tests.servers.openai import OpenAiServer
 from tests.servers.oracle import Oracle
 from tests.servers.test_servers import BOTH
-from tests.tasks.judges.llm.test_judge import ON_PAGE
+from tests.tasks.judges.llm.requests import ON_PAGE
 from tests.tasks.judges.recording import Recorder, at_server, recorded
 from tests.tasks.models.scripted import MemoryLedger
 

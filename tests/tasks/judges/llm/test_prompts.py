@@ -1,6 +1,5 @@
 """Templates are strict, and no text can end its block or look like another one."""
 
-import asyncio
 import json
 import re
 from hashlib import sha256
@@ -11,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.configuration.criteria import load_criteria
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import PACKAGED
-from tasks.judges.decisions import CompareArticles, Criterion
 from tasks.judges.drafting import DraftedKeywords
+from tasks.judges.forms import registry
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.schemas import render_schema
 from tasks.judges.forms.steps import (
@@ -48,7 +46,6 @@ from tasks.judges.forms.verdicts import (
 from tasks.judges.inversion import Effort
 from tasks.judges.llm.prompts import CODE_LENGTH, Prompt, load_prompt
 from tests.servers.fences import parse
-from tests.tasks.judges.recording import Recorder, recorded
 
 HEAD = """---
 max_output_tokens: 10
@@ -238,36 +235,6 @@ def test_a_text_that_names_another_s_code_makes_it_get_another() -> None:
     assert f"page {code_of(page, 1)}>>>" in second
 
 
-@pytest.mark.parametrize("allow_tie", [False, True])
-def test_the_categories_of_one_pair_share_all_up_to_the_criteria(allow_tie: bool) -> None:
-    first, second = "One text, 😀. " * 50, "Another. " * 50
-    categories = load_criteria("criteria/wikipedia_good_article.yaml").categories
-    recorder = Recorder()
-
-    async def compare() -> None:
-        for category in categories:
-            asked = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
-            await recorded(recorder).decide(
-                CompareArticles(category=category.id, criteria=asked, first=first, second=second,
-                                allow_tie=allow_tie)
-            )  # fmt: skip
-
-    asyncio.run(compare())
-    assert len(recorder.asked) == len(categories) == 3
-    assert len({request.system for request in recorder.asked}) == 1
-    assert len({request.reply_schema for request in recorder.asked}) == 1
-    common = _shared([request.prompt for request in recorder.asked])
-    assert [block.text for block in parse(common).blocks] == [first, second]
-
-
-def _shared(texts: list[str]) -> str:
-    """The beginning that all have."""
-    same = 0
-    while len({text[: same + 1] for text in texts}) == 1 and same < len(texts[0]):
-        same += 1
-    return texts[0][:same]
-
-
 def words_of(schema: Any) -> set[str]:
     """Every word that a reply's schema knows: the verdicts and the names."""
     if isinstance(schema, dict):
@@ -277,10 +244,12 @@ def words_of(schema: Any) -> set[str]:
     return set().union(*(words_of(value) for value in parts))
 
 
-def test_every_prompt_file_has_a_form_and_loads() -> None:
+def test_every_prompt_file_has_a_form_that_is_part_of_its_protocol_s_prompt_sha() -> None:
     folder = PACKAGED / "prompts"
     found = {str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.md")}
     assert found == FORMS.keys()
+    for step, form in FORMS.items():
+        assert form in registry.FORMS[step.split("/")[0]]
 
 
 @pytest.mark.parametrize(("step", "form"), FORMS.items(), ids=list(FORMS))

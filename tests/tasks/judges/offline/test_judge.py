@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,8 +17,6 @@ from tasks.judges.decisions import (
     CONSISTENT,
     NOT_SUPPORT,
     SUPPORT,
-    CompareArticles,
-    Criterion,
     Judge,
     JudgeAnswer,
     VerifyAgainstPage,
@@ -31,6 +30,7 @@ from tasks.judges.offline.weights import STEMS_FILE, WEIGHTS_FILE, load_backgrou
 from tasks.judges.research import CheckPoints
 from tasks.judges.text import split_sentences
 from tasks.warehouse.rows import Status
+from tests.tasks.judges.llm.requests import MATCH, PAIR, RATE, VALUES
 
 ROOT = Path(__file__).resolve().parents[4]
 JUDGE = OfflineJudge()
@@ -73,12 +73,16 @@ def test_a_claim_that_stands_in_the_pool_is_consistent() -> None:
     assert answer.reason.startswith(DISCLAIMER)
 
 
-def test_a_wrong_number_forbids_consistent() -> None:
-    answer = claims_verified((POOL[0].replace("1875", "1906"),))[0]
+def test_a_wrong_number_forbids_consistent_and_support() -> None:
+    wrong = POOL[0].replace("1875", "1906")
+    answer = claims_verified((wrong,))[0]
     assert answer.label == NOT_SUPPORT
     assert answer.score is not None
     assert answer.score <= offline.VETOED
     assert "number 1906 missing: veto" in str(answer.reason)
+    page = "\n\n".join(POOL)
+    assert page_verified(POOL[0], page).label == SUPPORT
+    assert page_verified(wrong, page).label == NOT_SUPPORT
 
 
 @pytest.mark.parametrize(
@@ -114,12 +118,6 @@ def test_sentences_that_share_nothing_flatter_no_claim() -> None:
     request = VerifyClaims(claims=("Ants farm fungus.",), pool=POOL, retrieved=((0, 1, 2),))
     (answer,) = asyncio.run(JUDGE.decide(request))
     assert (answer.label, answer.score) == (NOT_SUPPORT, 0.0)
-
-
-def test_a_wrong_number_forbids_support() -> None:
-    page = "\n\n".join(POOL)
-    assert page_verified(POOL[0], page).label == SUPPORT
-    assert page_verified(POOL[0].replace("1875", "1906"), page).label == NOT_SUPPORT
 
 
 def test_a_number_that_another_sentence_holds_is_shown_with_it() -> None:
@@ -174,11 +172,11 @@ def test_the_evidence_is_short() -> None:
     assert len(answer.evidence) <= MAX_EVIDENCE_CHARS
 
 
-def test_articles_are_not_compared() -> None:
-    criteria = (Criterion(id="n_1", text="neutral"), Criterion(id="n_2", text="calm"))
-    request = CompareArticles(category="neutral", criteria=criteria, first="a", second="b")
-    answers = asyncio.run(JUDGE.decide(request))
-    assert [answer.status for answer in answers] == [Status.NOT_ASSESSED] * 2
+@pytest.mark.parametrize(("request_", "n"), [(PAIR, 12), (MATCH, 4), (VALUES, 3), (RATE, 2)])
+def test_what_words_cannot_decide_is_not_assessed(request_: Any, n: int) -> None:
+    assert type(request_) not in JUDGE.decides
+    answers = asyncio.run(JUDGE.decide(request_))
+    assert [answer.status for answer in answers] == [Status.NOT_ASSESSED] * n
 
 
 @settings(deadline=None)
