@@ -63,14 +63,6 @@ def test_reading_twice_gives_equal_rows(built: EditionBuilder) -> None:
     assert alpha(built) == alpha(built)
 
 
-def test_a_slash_in_a_title_is_an_underscore_in_its_files(built: EditionBuilder) -> None:
-    built.articles([{"title": "Fall_River/New_Bedford_Line", "url": f"{URL}Fall_River"}])
-    built.article("Fall_River_New_Bedford_Line")
-    found = frame(built)
-    assert found.articles[0].title == "Fall River/New Bedford Line"
-    assert found.articles[0].article == "Fall_River_New_Bedford_Line"
-
-
 @pytest.mark.parametrize("title", ["Meléndez–Quiñónez", "Dungka!", "Tony's [A] & (B) “C”"])
 def test_titles_with_odd_characters_join_to_their_decomposed_files(
     built: EditionBuilder, title: str

@@ -12,12 +12,12 @@ from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import GradeItems, RateKeywords
-from tasks.protocols.case import Case, ItemAnswer, ReportUsage
+from tasks.protocols.case import Case, ReportUsage
 from tasks.protocols.rigorous import Rigorous
 from tasks.protocols.rigorous_evidence import count_links, page_key
 from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import BundleSettings
-from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, values
+from tests.tasks.protocols.framed import Told, decided, failed, ok, scored, value_of
 from tests.tasks.rigorous_cases import ITEMS, SETTINGS, case, item, query
 
 ENTRY = load_protocol("rigorous")
@@ -57,12 +57,8 @@ def figures(
     of: Case, judge: Any = None, protocol: Rigorous = PROTOCOL
 ) -> tuple[dict[str, float | None], dict[str, Any]]:
     """Metric → value, and metric → the whole row."""
-    judge = judge or told()
-    judged = framed({of.report.assignment: decided(protocol, of, judge)}, [of])
-    rows = {
-        row["metric"]: row for row in protocol.compute_figures(judged, judge).iter_rows(named=True)
-    }
-    return {metric: v for (_, metric), v in values(protocol, judged, judge).items()}, rows
+    rows = scored(protocol, of, judge or told())
+    return {metric: value_of(row) for metric, row in rows.items()}, rows
 
 
 def test_every_figure_is_what_the_formulas_give() -> None:
@@ -239,25 +235,24 @@ def test_what_is_not_there_is_null_with_its_reason() -> None:
     assert found["rigorous_retrieval_index"] is None
 
 
-def test_an_item_that_can_not_be_judged_is_left_out_for_good() -> None:
-    def never(item: str) -> Told:
-        """A judge that can grade all items but this one (`all`: none)."""
-        judge = told()
-        graded = judge.says[GradeItems]
-        judge.says = {
-            **judge.says,
-            GradeItems: lambda asked: [
-                failed(Status.NOT_ASSESSED) if item in (i.id, "all") else answer
-                for i, answer in zip(asked.items, graded(asked), strict=True)
-            ],
-        }
-        return judge
+@pytest.mark.parametrize("never", ["query-2", "all"])
+def test_an_item_that_can_not_be_judged_is_left_out_for_good(never: str) -> None:
+    judge = told()
+    graded = judge.says[GradeItems]
 
-    found, rows = figures(case(text=TEXT), never("query-2"))
-    assert found["rigorous_quality"] == pytest.approx(0.5 + 0.5 * 23 / 73)
+    def refusing(asked: GradeItems) -> list[JudgeAnswer]:
+        return [
+            failed(Status.NOT_ASSESSED) if never in (i.id, "all") else answer
+            for i, answer in zip(asked.items, graded(asked), strict=True)
+        ]
+
+    judge.says = {**judge.says, GradeItems: refusing}
+    found, rows = figures(case(text=TEXT), judge)
     assert rows["rigorous_integrated"]["n_open"] == 0
-    _, rows = figures(case(text=TEXT), never("all"))
-    assert rows["rigorous_quality"]["reason"] == "no item is decided: not_assessed"
+    if never == "all":
+        assert rows["rigorous_quality"]["reason"] == "no item is decided: not_assessed"
+    else:
+        assert found["rigorous_quality"] == pytest.approx(0.5 + 0.5 * 23 / 73)
 
 
 @settings(max_examples=25, deadline=None)
@@ -317,13 +312,3 @@ def test_a_ternary_rubric_gives_what_lies_between() -> None:
     found, _ = figures(case(query(items=(half, ITEMS[2])), TEXT),
                        told({"query-1": "15", "general-1": "50"}))  # fmt: skip
     assert found["rigorous_quality"] == pytest.approx(0.75)
-
-
-def _steps(found: Sequence[ItemAnswer]) -> set[str]:
-    return {d.step for d in found}
-
-
-def test_every_figure_rests_on_stored_verdicts() -> None:
-    assert _steps(decided(PROTOCOL, case(text=TEXT), told())) == {
-        "query", "general", "relevance", "frequency", "occurrences", "links", "trusted", "usage",
-    }  # fmt: skip
