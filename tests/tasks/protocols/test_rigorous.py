@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
@@ -276,30 +275,6 @@ def test_no_text_is_too_odd_to_be_counted(text: str) -> None:
     found, _ = figures(case(text=text))
     assert 0 <= (found["rigorous_integrated"] or 0) <= 1.2
     assert 1 <= (found["rigorous_trust_boost"] or 0) <= 1.2
-
-
-@pytest.mark.parametrize(
-    ("parameters", "says"),
-    [
-        ({"focus_epsilon": 0}, "focus_epsilon.*greater than 0"),
-        ({"query_weight": 1.5}, "query_weight.*less than or equal to 1"),
-        ({"relevance": "half"}, "relevance.*'ratio' or 'linear'"),
-        ({"host_mode": "both"}, "host_mode.*'algorithm' or 'formula'"),
-        ({"domains": {"7": "Law"}}, r"domains.*\^\\d\{2\}"),
-        ({"epsilon": 3}, "unknown key `parameters.epsilon`"),
-    ],
-)
-def test_settings_that_are_wrong_are_refused(parameters: dict[str, Any], says: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"rigorous.yaml.*{says}"):
-        Rigorous(ENTRY.model_copy(update={"parameters": parameters}))
-
-
-def test_the_names_of_domains_are_no_part_of_the_version() -> None:
-    def version(parameters: dict[str, Any]) -> str:
-        return Rigorous(ENTRY.model_copy(update={"parameters": parameters})).version
-
-    assert version({"domains": {"07": "Technology"}}) == version({}) == PROTOCOL.version
-    assert version({"focus_epsilon": 2}) != PROTOCOL.version
 
 
 def test_an_assignment_without_a_rubric_is_no_case() -> None:

@@ -7,14 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import GradeItems
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.rubric_bench import RubricBench, split_batches
@@ -24,7 +22,7 @@ from tests.servers.gemini import GeminiServer
 from tests.tasks.judges.recording import at_server
 from tests.tasks.models.scripted import MemoryLedger
 from tests.tasks.models.test_attachments import kept
-from tests.tasks.protocols.framed import Told, decided, failed, framed, report
+from tests.tasks.protocols.framed import Told, decided, failed, report, scored
 
 BLOCKED = BlockedSource(title="The source", authors=("Wu",), urls=("https://blocked.org",))
 DIMENSIONS = ("info_recall", "analysis", "presentation")
@@ -73,12 +71,8 @@ def judge(labels: Mapping[str, str | None], evidence: Mapping[str, str] | None =
 
 
 def figures(of: Case, by: Told, protocol: RubricBench | None = None) -> Figures:
-    mine = protocol or bench()
-    frame = mine.compute_figures(framed({"x": decided(mine, of, by)}), by)
-    return {
-        row["metric"]: (row["numerator"], row["n_items"], row["n_open"])
-        for row in frame.iter_rows(named=True)
-    }
+    rows = scored(protocol or bench(), of, by)
+    return {m: (row["numerator"], row["n_items"], row["n_open"]) for m, row in rows.items()}
 
 
 SEVEN = rubric(info_recall="abcd", analysis="ef", presentation="g")
@@ -207,14 +201,6 @@ def test_what_is_cut_is_said_in_every_verdict_and_counted() -> None:
     assert {d.answer.shown_share for d in whole if d.step in DIMENSIONS} == {None}
 
 
-def test_the_offline_judge_cannot_assess_it_and_settings_are_part_of_its_version() -> None:
-    assert not bench().supports(OfflineJudge())
-    versions = {bench(**p).version for p in ({}, {"chunk_size": 49}, {"max_chars": 9},
-                                             {"compat_echo": True})}  # fmt: skip
-    assert len(versions) == 4
-    assert bench(attachments=False).version == bench().version
-
-
 class Crashed(Exception):
     """The process ends."""
 
@@ -322,11 +308,3 @@ def test_the_order_of_items_and_the_size_of_batches_change_no_figure(
     shuffled = random.Random(seed).sample(of.rubric, len(of.rubric))
     other = of.model_copy(update={"rubric": tuple(shuffled)})
     assert figures(of, judge(said)) == figures(other, judge(said), bench(chunk_size=1 + seed % 5))
-
-
-@pytest.mark.parametrize("wrong", [{"chunk_size": -1}, {"max_chars": 0}, {"chunks": 3}])
-def test_a_wrong_parameter_is_named(wrong: dict[str, int]) -> None:
-    with pytest.raises(
-        Exception, match=rf"rubric_bench\.yaml: (unknown key )?`parameters\.{next(iter(wrong))}`"
-    ):
-        bench(**wrong)
