@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,12 +58,14 @@ def case(items: tuple[Rubric, ...], text: str = "A report.", **more: Any) -> Cas
 
 
 def judge(labels: Mapping[str, str | None], evidence: Mapping[str, str] | None = None) -> Told:
-    """Gives items these scores, with this evidence; those with none fail."""
+    """Gives items these scores, with this evidence; those with none fail, `blocked` is refused."""
 
     def graded(request: GradeItems) -> list[JudgeAnswer]:
         return [
-            JudgeAnswer(status=Status.OK, label=label, evidence=(evidence or {}).get(item.id))
-            if (label := labels.get(item.id)) is not None
+            JudgeAnswer(status=Status.BLOCKED)
+            if (label := labels.get(item.id)) == "blocked"
+            else JudgeAnswer(status=Status.OK, label=label, evidence=(evidence or {}).get(item.id))
+            if label is not None
             else failed()
             for item in request.items
         ]
@@ -94,26 +97,42 @@ def test_figures_counted_by_hand_a_minus_one_is_a_failure_that_stays_in_the_deno
     }
 
 
-def test_of_two_items_of_one_text_both_count_and_in_the_published_way_only_the_second() -> None:
-    twice = rubric(info_recall=("same", "other", "same"))
-    said = {"info_recall-1": "1", "info_recall-2": "1", "info_recall-3": "0"}
-    found = figures(case(twice), judge(said))
-    assert found["rubric_total"] == (2.0, 3, 0)
-    assert found["rubric_total_compat"] == (1.0, 2, 0)
+TWICE = rubric(info_recall=("same", "other", "same"))
+QUOTED = {"info_recall-1": "A report.", "info_recall-2": "Made up.", "analysis-1": "a REPORT"}
+RECALLED = {item: score for item, score in SCORES.items() if item.startswith("info")}
 
 
-def test_what_the_judge_refused_is_in_no_figure_but_the_one_that_counts_it() -> None:
-    def refusing(request: GradeItems) -> list[JudgeAnswer]:
-        return [
-            JudgeAnswer(status=Status.BLOCKED)
-            if item.id == SEVEN[1].item
-            else JudgeAnswer(status=Status.OK, label=SCORES[item.id])
-            for item in request.items
-        ]
-
-    found = figures(case(SEVEN), Told({GradeItems: refusing}))
-    assert found["rubric_total"] == (2.0, 6, 0)
-    assert found["rubric_evaluated_share"] == (6.0, 7, 0)
+@pytest.mark.parametrize(
+    ("items", "by", "expected"),
+    [
+        pytest.param(
+            TWICE, judge(dict(zip((i.item for i in TWICE), "110", strict=True))),
+            {"rubric_total": (2, 3, 0), "rubric_total_compat": (1, 2, 0)},
+            id="of two items of one text both count, in the published way the second alone",
+        ),
+        pytest.param(
+            SEVEN, judge(SCORES | {SEVEN[1].item: "blocked"}),
+            {"rubric_total": (2, 6, 0), "rubric_evaluated_share": (6, 7, 0)},
+            id="what the judge refused is in no figure but the one that counts it",
+        ),
+        pytest.param(
+            SEVEN, judge(RECALLED),
+            {"rubric_info_recall": (2, 4, 0), "rubric_total": (2, 4, 3),
+             "rubric_analysis": (None, 0, 2), "rubric_evidence_not_found": (None, 0, 3)},
+            id="a batch that fails leaves its own items open",
+        ),
+        pytest.param(
+            SEVEN, judge(SCORES, QUOTED),
+            {"rubric_evidence_not_found": (1, 3, 0), "rubric_total": (3, 7, 0)},
+            id="evidence that does not stand in the report is counted beside the score",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_odd_counts_where_it_should(
+    items: tuple[Rubric, ...], by: Told, expected: Figures
+) -> None:
+    found = figures(case(items), by, bench(chunk_size=4))
+    assert {metric: found[metric] for metric in expected} == expected
 
 
 def test_items_of_all_dimensions_go_in_batches_in_order() -> None:
@@ -155,22 +174,6 @@ def test_told_apart_by_their_texts_two_of_one_text_are_never_in_one_batch() -> N
     decided(bench(compat_echo=True), case(items), by)
     assert all(request.echo for request in by.asked)
     assert len(by.asked) == 3
-
-
-def test_a_batch_that_fails_leaves_its_own_items_open() -> None:
-    by = judge({item: score for item, score in SCORES.items() if item.startswith("info")})
-    found = figures(case(SEVEN), by, bench(chunk_size=4))
-    assert found["rubric_info_recall"] == (2.0, 4, 0)
-    assert found["rubric_total"] == (2.0, 4, 3)
-    assert found["rubric_analysis"] == (None, 0, 2)
-    assert found["rubric_evidence_not_found"] == (None, 0, 3)
-
-
-def test_evidence_that_does_not_stand_in_the_report_is_counted_beside_the_score() -> None:
-    quoted = {"info_recall-1": "A report.", "info_recall-2": "Made up.", "analysis-1": "a REPORT"}
-    found = figures(case(SEVEN), judge(SCORES, quoted))
-    assert found["rubric_evidence_not_found"] == (1.0, 3, 0)
-    assert found["rubric_total"] == (3.0, 7, 0)
 
 
 def test_of_a_scan_the_evidence_cannot_be_looked_for_and_nothing_is_cut(tmp_path: Path) -> None:

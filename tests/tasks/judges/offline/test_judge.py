@@ -105,21 +105,6 @@ def test_what_a_veto_takes_back_is_improbable_and_not_supported_in_every_family(
     assert (point[0].label, point[0].score) == ("omitted", offline.VETOED)
 
 
-def test_a_reports_length_changes_no_verdict() -> None:
-    others = tuple(f"Ants of colony {n} farm fungus under the old oak." for n in range(90))
-    claims = (*POOL, "The Northern Line was built of iron and carried mail", "A bridge opened")
-    plain, padded = claims_verified(claims), claims_verified(claims, (*POOL, *others))
-    for short, long in zip(plain[:-2], padded[:-2], strict=True):
-        assert short.score == pytest.approx(long.score)
-    assert [answer.label for answer in plain] == [answer.label for answer in padded]
-
-
-def test_sentences_that_share_nothing_flatter_no_claim() -> None:
-    request = VerifyClaims(claims=("Ants farm fungus.",), pool=POOL, retrieved=((0, 1, 2),))
-    (answer,) = asyncio.run(JUDGE.decide(request))
-    assert (answer.label, answer.score) == (NOT_SUPPORT, 0.0)
-
-
 def test_a_number_that_another_sentence_holds_is_shown_with_it() -> None:
     page = "The wheel lifts boats in Falkirk. They come out 24 metres higher than they went in."
     answer = page_verified("The wheel raises boats by 24 metres in Falkirk.", page)
@@ -240,12 +225,16 @@ def test_the_hash_seed_changes_nothing() -> None:
     assert len(outputs[0]) > 10_000
 
 
-def test_other_counts_of_stems_are_another_judge(
+def test_other_counts_of_stems_and_other_weights_are_other_judges(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = tmp_path / "stems.txt"
-    other.write_text(STEMS_FILE.read_text("utf-8").replace("tower ", "tower 1"), "utf-8")
-    monkeypatch.setattr(weights, "load_background", lambda: load_background(other))
+    stems, changed = tmp_path / "stems.txt", tmp_path / "weights.yaml"
+    stems.write_text(STEMS_FILE.read_text("utf-8").replace("tower ", "tower 1"), "utf-8")
+    changed.write_text(WEIGHTS_FILE.read_text("utf-8").replace("passage: 4", "passage: 5"), "utf-8")
+    judge = OfflineJudge(changed)
+    assert judge.prompt_sha("wiki_fact") != JUDGE.prompt_sha("wiki_fact")
+    assert judge.model_version != JUDGE.model_version
+    monkeypatch.setattr(weights, "load_background", lambda: load_background(stems))
     assert OfflineJudge().model_version != JUDGE.model_version
 
 
@@ -254,14 +243,6 @@ def test_a_broken_table_of_stems_is_named(tmp_path: Path) -> None:
     broken.write_text("650\ntower many\n", "utf-8")
     with pytest.raises(ConfigurationError, match=r"stems\.txt: expected a number of documents"):
         load_background(broken)
-
-
-def test_other_weights_are_another_judge(tmp_path: Path) -> None:
-    other = tmp_path / "weights.yaml"
-    other.write_text(WEIGHTS_FILE.read_text("utf-8").replace("passage: 4", "passage: 5"), "utf-8")
-    judge = OfflineJudge(other)
-    assert judge.prompt_sha("wiki_fact") != JUDGE.prompt_sha("wiki_fact")
-    assert judge.model_version != JUDGE.model_version
 
 
 @pytest.mark.parametrize(
