@@ -56,27 +56,25 @@ def test_figures_by_hand() -> None:
     }
 
 
+def of_kind(kind: CitationKind, of: Case) -> Case:
+    pairs = tuple(pair.model_copy(update={"kind": kind}) for pair in of.citations)
+    return of.model_copy(update={"citations": pairs})
+
+
 def test_a_pair_beyond_the_claims_paragraph_is_neither_judged_nor_counted() -> None:
     of = case([("one", [A]), ("two", [A])], {A: "one two"})
-    first, second = of.citations
-    far = second.model_copy(update={"kind": "inferred"})
-    near = second.model_copy(update={"kind": "paragraph"})
+    first, far = of.citations[0], of_kind("inferred", of).citations[1]
     by = judge()
-    assert figures(of.model_copy(update={"citations": (first, far)}), by)["valid_rate"][:2] == (
-        1,
-        1,
-    )
+    found = figures(of.model_copy(update={"citations": (first, far)}), by)
+    assert found["valid_rate"][:2] == (1, 1)
     assert [request.claims for request in by.asked] == [("one",)]
-    assert figures(of.model_copy(update={"citations": (first, near)}))["valid_rate"][:2] == (2, 2)
-    alone = figures(of.model_copy(update={"citations": (far,)}))
-    assert alone["effective_citations"] == (None, 0, 0, NO_CITATIONS)
+    assert figures(of_kind("inferred", of))["effective_citations"] == (None, 0, 0, NO_CITATIONS)
 
 
 @pytest.mark.parametrize("kind", ["published", "attributed", "paragraph"])
 def test_pairs_that_somebody_attributes_count_as_own_markers_do(kind: CitationKind) -> None:
     of = case([("one", [A]), ("two", [A])], {A: "one"})
-    given = tuple(pair.model_copy(update={"kind": kind}) for pair in of.citations)
-    assert figures(of.model_copy(update={"citations": given})) == figures(of)
+    assert figures(of_kind(kind, of)) == figures(of)
     assert figures(of)["effective_citations"] == (1, 1, 0, None)
 
 

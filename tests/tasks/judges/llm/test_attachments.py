@@ -182,27 +182,11 @@ def test_the_offline_judge_sees_nothing_and_the_configured_ones_what_they_say() 
     assert "image/heic" not in load_judge("gpt-5.5").reads
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("no parts", "expected `# System`"),
-        ("# System\nx\n# Article\n{{ file }}", "uses file; this step provides files"),
-        ("# System\nx\n# Article\n{{ files", "not a valid template"),
-    ],
-)
-def test_a_wording_that_is_none_is_refused(
-    text: str, says: str, pdf: Attachment, tmp_path: Path
-) -> None:
-    path = tmp_path / "article.md"
-    path.write_text(text, "utf-8")
-    with pytest.raises(ConfigurationError, match=rf"article\.md: .*{says}"):
-        AttachmentWording(path).describe((pdf,))
+def test_a_wording_is_that_of_the_package_and_one_that_is_missing_is_named(tmp_path: Path) -> None:
+    packaged = AttachmentWording(PACKAGED / "attachments" / "article.md")
+    assert load_wording("article").sha == packaged.sha
     with pytest.raises(ConfigurationError, match="there is no such"):
         load_wording("article", tmp_path / "nowhere")
-    assert (
-        load_wording("article").sha
-        == AttachmentWording(PACKAGED / "attachments" / "article.md").sha
-    )
 
 
 def test_a_scan_is_told_of_as_a_report_and_goes_to_judges_that_see_alone(pdf: Attachment) -> None:

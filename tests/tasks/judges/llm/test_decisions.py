@@ -126,6 +126,7 @@ UNUSABLE: dict[str, tuple[Any, dict[str, Change]]] = {
     "values": (VALUES, {
         "a grade that is none": each(score="4"), "a key too many": another(item=4),
     }),
+    "articles": (PAIR, {"a tie that is not allowed": each(winner="tie")}),
     "pair": (SCORED, {
         "more than 10": first(score_1=10.5), "less than 0": first(score_2=-1),
         "a text": first(score_1="7"), "a truth": first(score_1=True),

@@ -14,10 +14,9 @@ from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
-from tests.servers.oracle import Oracle
 from tests.servers.test_servers import BOTH
 from tests.tasks.judges.llm.requests import CLAIMS, ON_PAGE, PAIR, POOL
-from tests.tasks.judges.recording import Recorder, at_server, recorded
+from tests.tasks.judges.recording import Changing, Recorder, at_server, recorded
 from tests.tasks.models.scripted import MemoryLedger
 
 LABELS = ["consistent", "inconsistent", "not_support", "consistent", "not_support"]
@@ -91,23 +90,19 @@ def test_what_is_quoted_of_a_page_stands_there(kind: type[ModelServer]) -> None:
     assert answers[2].evidence is None
 
 
-class Inventive(Oracle):
-    """Quotes what stands nowhere and points at evidence that is not there."""
-
-    def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
-        said = super().answer(system, user, schema)
-        assert '"evidence":[1]' in said or '"passage":"In 1889' in said
-        said = said.replace('"passage":"In 1889', '"passage":"It says: in 1889')
-        return said.replace('"evidence":[1]', '"evidence":[0,2,7,-1]')
+def invent(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Quote what stands nowhere and point at evidence that is not there."""
+    made_up = {"passage": "It says: in 1889 it opened.", "evidence": [0, 2, 7, -1]}
+    return [r | {key: made_up[key] for key in made_up.keys() & r.keys()} for r in results]
 
 
 @BOTH
 def test_evidence_that_does_not_stand_there_is_dropped(kind: type[ModelServer]) -> None:
-    answers = at_server(kind(model=Inventive()), on_page)
+    answers = at_server(kind(model=Changing(invent)), on_page)
     assert labels(answers) == ["support", "conflict", "not_support"]
     assert [answer.evidence for answer in answers] == [None, None, None]
     one = VerifyClaims(claims=CLAIMS.claims[:1], pool=POOL, retrieved=((0, 1),))
-    (answer,) = at_server(kind(model=Inventive()), verified(one))
+    (answer,) = at_server(kind(model=Changing(invent)), verified(one))
     assert (answer.label, answer.evidence) == ("consistent", "It is made of iron.")
 
 
@@ -131,22 +126,6 @@ def test_equal_articles_tie_where_a_tie_is_allowed(kind: type[ModelServer]) -> N
     assert set(labels(tied)) == {"tie"}
     decided = at_server(server, lambda judge: judge.decide(SAME))
     assert set(labels(decided)) <= {"first", "second"}
-
-
-class Undecided(Oracle):
-    def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
-        said = super().answer(system, user, schema)
-        return said.replace('"winner":"article_1"', '"winner":"tie"')
-
-
-@BOTH
-def test_a_tie_that_is_not_allowed_makes_the_answer_unusable(kind: type[ModelServer]) -> None:
-    server, ledger = kind(model=Undecided()), MemoryLedger()
-    answers = at_server(server, lambda judge: judge.decide(PAIR), ledger)
-    assert {answer.status for answer in answers} == {Status.UNPARSABLE}
-    assert labels(answers) == [None] * len(PAIR.criteria)
-    assert all("winner" in str(answer.reason) for answer in answers)
-    assert len(ledger.calls) == 2
 
 
 @BOTH

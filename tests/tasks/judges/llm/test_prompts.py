@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ from tasks.judges.forms.verdicts import (
     ValueGrades,
 )
 from tasks.judges.inversion import Effort
+from tasks.judges.llm.attachments import AttachmentWording
+from tasks.judges.llm.excerpts import ExcerptNotice
 from tasks.judges.llm.prompts import CODE_LENGTH, Prompt, load_prompt
 from tests.servers.fences import parse
 
@@ -124,24 +127,39 @@ def test_a_template_gets_what_it_names_no_more_and_no_less(
         prompt.render(**values)
 
 
+HEADLESS = "expected a YAML head"
+GAPLESS = "expected `# System`, then `# Gap`"
+
+
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("read", "text", "says"),
     [
-        (WHOLE.replace("# User", "# Usr"), "expected a YAML head"),
-        (WHOLE.removeprefix("---\n"), "expected a YAML head"),
-        (WHOLE.replace("max_output_tokens: 10", "max_output_tokens: 0"), "`max_output_tokens`: "),
-        (
-            WHOLE.replace("max_output_tokens: 10", "max_tokens: 10"),
-            "key `max_output_tokens` is missing",
-        ),
-        (WHOLE.replace("max_output_tokens: 10", "temperature: [1"), "not valid YAML: line 3: "),
-        (WHOLE.replace("{{ rule }}", "{{ rule "), "not a valid template"),
-        (WHOLE.replace("{{ rule }}", "{% for x in rule %}"), "not a valid template"),
+        (Prompt, WHOLE.replace("# User", "# Usr"), HEADLESS),
+        (Prompt, WHOLE.removeprefix("---\n"), HEADLESS),
+        (Prompt, WHOLE.replace("tokens: 10", "tokens: 0"), "`max_output_tokens`: "),
+        (Prompt, WHOLE.replace("_output_tokens: 10", "_tokens: 10"),
+         "key `max_output_tokens` is missing"),
+        (Prompt, WHOLE.replace("max_output_tokens: 10", "temperature: [1"),
+         "not valid YAML: line 3: "),
+        (Prompt, WHOLE.replace("{{ rule }}", "{{ rule "), "not a valid template"),
+        (Prompt, WHOLE.replace("{{ rule }}", "{% for x in rule %}"), "not a valid template"),
+        (ExcerptNotice, "", GAPLESS),
+        (ExcerptNotice, "# System\nonly", GAPLESS),
+        (ExcerptNotice, "# Gap\n[…]\n# System\nx\n", GAPLESS),
+        (lambda path: ExcerptNotice(path).render_gap(3), "# System\nAn excerpt.\n# Gap\n[…]\n",
+         "this step provides characters"),
+        (lambda path: AttachmentWording(path).describe(()), "no parts", "expected `# System`"),
+        (lambda path: AttachmentWording(path).describe(()), "# System\nx\n# Article\n{{ file }}",
+         "uses file; this step provides files"),
+        (lambda path: AttachmentWording(path).describe(()), "# System\nx\n# Article\n{{ files",
+         "not a valid template"),
     ],
-)
-def test_a_file_that_is_no_prompt_is_refused(text: str, says: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=f"step.md: {says}"):
-        Prompt(written(tmp_path, text))
+)  # fmt: skip
+def test_a_file_that_is_no_template_is_refused(
+    read: Callable[[Path], object], text: str, says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match=rf"step\.md: .*{says}"):
+        read(written(tmp_path, text))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
