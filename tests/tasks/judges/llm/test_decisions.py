@@ -94,9 +94,8 @@ def test_all_that_belongs_together_is_decided_in_one_call(
 @BOTH
 def test_a_pair_gets_two_scores_a_criterion_the_report_s_first(kind: type[ModelServer]) -> None:
     turned = SCORED.model_copy(update={"report_first": False})
-    answers, other = (
-        at_server(kind(), lambda judge, of=of: judge.decide(of)) for of in (SCORED, turned)
-    )
+    answers = at_server(kind(), lambda judge: judge.decide(SCORED))
+    other = at_server(kind(), lambda judge: judge.decide(turned))
     assert len(answers) == 4
     assert all(float(str(a.label)) >= 2 for a in answers[0::2])
     assert all(float(str(a.label)) <= 1.5 for a in answers[1::2])
