@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tasks.benchmarks.drb2 import PROTOCOL, SET, read_drb2
+from tasks.imports.matching import match_reports
 from tasks.imports.queries import import_queries
+from tasks.imports.reports import import_reports
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import plan_cells
@@ -102,3 +104,14 @@ async def _judge(warehouse: Warehouse, judge: LlmJudge) -> None:
         for score in compute_scores(warehouse, bench, judge, [p for p in plans if p.agent == agent])
     ]
     await asyncio.to_thread(warehouse.write, Change(Score, scores))
+
+
+def printed_edition(warehouse: Warehouse, folder: Path, **files: bytes) -> None:
+    """Three tasks with an agent's reports to them as files, by the files' endings."""
+    tasks = read_drb2(write_lines(folder / "tasks.jsonl", row(1), row(2), row(3)))
+    reports = folder / "report" / "printed"
+    reports.mkdir(parents=True)
+    for number, (ending, content) in enumerate(files.items(), start=1):
+        (reports / f"idx-{number}.{ending}").write_bytes(content)
+    import_queries(warehouse, SET, tasks, "e")
+    assert import_reports(warehouse, match_reports(warehouse, folder, "e", None)).complete

@@ -57,7 +57,7 @@ def articles(
 
 def scored(
     warehouse: Warehouse, values: Mapping[tuple[str, str], Values], edition: str = "e",
-    judge: str = "offline",
+    judge: str = "offline", n_open: int = 0,
 ) -> None:  # fmt: skip
     """Write scores by (protocol, metric), and the leaderboard that they make. Later articles have
     more items: means of reports and pooled figures are not the same."""
@@ -65,7 +65,8 @@ def scored(
         Score(
             edition=edition, protocol=name, metric=metric, agent=agent, assignment=f"x{n}",
             judge=judge, value=value, numerator=value and value * 10 * (n + 1),
-            n_items=10 * (n + 1) * (value is not None), state="done", cell_id=f"{name} {agent} {n}",
+            n_items=10 * (n + 1) * (value is not None), n_open=n_open, state="done",
+            cell_id=f"{name} {agent} {n}",
             reason=None if value is not None else "nothing there",
             scorer_version=current_version(get_protocol(name)),
         )

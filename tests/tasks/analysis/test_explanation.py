@@ -239,27 +239,27 @@ def test_an_unknown_report_is_answered_with_those_that_are_near(warehouse: Wareh
         find_report(warehouse, "another edition", f"one/{ASSIGNMENT}")
 
 
-def test_a_name_that_several_reports_have_is_answered_with_their_ids(tmp_path: Path) -> None:
+@pytest.fixture
+def twice(tmp_path: Path) -> Iterator[Warehouse]:
+    """Two editions with reports of the same names."""
     reports = [
-        Report(edition=edition, agent="a", assignment="x", text="t", text_sha="t", source_path="p")
-        for edition in ("e1", "e2")
-    ]
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        warehouse.write(Change(Report, reports))
-        with pytest.raises(UnknownName, match=report_id("e2", "a", "x")):
-            find_report(warehouse, None, "a/x")
-        assert find_report(warehouse, "e2", "a/x") == ("e2", "a", "x")
-
-
-def test_no_name_of_a_report_acts_on_a_terminal(tmp_path: Path) -> None:
-    reports = [
-        Report(edition=edition, agent="a", assignment="\x1b[2J", text="t", text_sha="t",
+        Report(edition=edition, agent="a", assignment=assignment, text="t", text_sha="t",
                source_path="p")
-        for edition in ("e1", "e2")
+        for edition in ("e1", "e2") for assignment in ("x", "\x1b[2J")
     ]  # fmt: skip
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        warehouse.write(Change(Report, reports))
-        for wanted in ("a/\x1b[2J", "a/b"):
-            with pytest.raises(UnknownName) as said:
-                find_report(warehouse, None, wanted)
-            assert "\x1b" not in str(said.value)
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        opened.write(Change(Report, reports))
+        yield opened
+
+
+def test_a_name_that_several_reports_have_is_answered_with_their_ids(twice: Warehouse) -> None:
+    with pytest.raises(UnknownName, match=report_id("e2", "a", "x")):
+        find_report(twice, None, "a/x")
+    assert find_report(twice, "e2", "a/x") == ("e2", "a", "x")
+
+
+@pytest.mark.parametrize("wanted", ["a/\x1b[2J", "a/b"])
+def test_no_name_of_a_report_acts_on_a_terminal(twice: Warehouse, wanted: str) -> None:
+    with pytest.raises(UnknownName) as said:
+        find_report(twice, None, wanted)
+    assert "\x1b" not in str(said.value)

@@ -2,47 +2,25 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tasks.analysis.protocols import NO_OVERALL, ProtocolComparison, compare_headline_metrics
 from tasks.editions.names import UnknownName
-from tasks.protocols.registry import PROTOCOLS, get_protocol
-from tasks.scoring.pending import current_version
-from tasks.scoring.rows import build_leaderboard_rows
-from tasks.warehouse.results import LeaderboardRow, Score
-from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tasks.warehouse.writer import Change
-
-Values = dict[str, tuple[float | None, ...]]
-"""By agent, the values of its reports."""
+from tests.tasks.scored_articles import COVERAGE, WRITING, articles, scored
 
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
     with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        opened.write(
-            Change(Edition, [Edition(edition="e", source="wlc", title="E", imported_at=utc_now())])
-        )
+        articles(opened, ())
         yield opened
 
 
-def scored(warehouse: Warehouse, values: dict[tuple[str, str], Values], n_open: int = 0) -> None:
-    """Write scores by (protocol, metric), and the leaderboard that they make."""
-    scores = [
-        Score(
-            edition="e", protocol=name, metric=metric, agent=agent, assignment=f"x{n}", judge="j",
-            value=value, numerator=value, n_items=value is not None, n_open=n_open, state="done",
-            scorer_version=current_version(get_protocol(name)),
-        )
-        for (name, metric), of_agent in values.items()
-        for agent, of_report in of_agent.items()
-        for n, value in enumerate(of_report)
-    ]  # fmt: skip
-    warehouse.write(Change(Score, scores))
-    rows = build_leaderboard_rows(warehouse, "e", [get_protocol(name) for name, _ in values])
-    warehouse.write(Change(LeaderboardRow, rows))
+def compared(warehouse: Warehouse, **more: Any) -> ProtocolComparison:
+    return compare_headline_metrics(warehouse, "e", "offline", **more)
 
 
 def pair(found: ProtocolComparison, first: str, second: str) -> dict[str, object]:
@@ -54,7 +32,6 @@ def pair(found: ProtocolComparison, first: str, second: str) -> dict[str, object
     return row
 
 
-COVERAGE, WRITING = ("wiki_fact", "coverage_wiki"), ("wiki_writing", "writing_overall")
 CONFLICT = ("wiki_fact", "wiki_conflict")
 
 
@@ -62,12 +39,12 @@ def test_agents_stand_beside_each_other_with_what_each_figure_rests_on(
     warehouse: Warehouse,
 ) -> None:
     scored(warehouse, {COVERAGE: {"a": (0.5, 0.7), "b": (0.1, None)}, WRITING: {"a": (1.0, 0.0)}})
-    found = compare_headline_metrics(warehouse, "e", "j")
+    found = compared(warehouse)
     shown = {(r["metric"], r["agent"]): (r["value"], r["n_reports"])
              for r in found.agents.iter_rows(named=True)}  # fmt: skip
     assert shown == {
         ("coverage_wiki", "a"): (pytest.approx(0.6), 2), ("coverage_wiki", "b"): (0.1, 1),
-        ("writing_overall", "a"): (0.5, 2), ("writing_overall", "b"): (None, 0),
+        ("writing_overall", "a"): (pytest.approx(1 / 3), 2), ("writing_overall", "b"): (None, 0),
     }  # fmt: skip
     assert NO_OVERALL in found.remarks
 
@@ -79,7 +56,7 @@ def test_a_metric_that_is_better_when_lower_is_turned(warehouse: Warehouse) -> N
          CONFLICT: {"a": (0.9,), "b": (0.5,), "c": (0.1,)},
          WRITING: {"a": (0.1,), "b": (0.2,), "c": (0.3,)}},
     )  # fmt: skip
-    found = compare_headline_metrics(warehouse, "e", "j")
+    found = compared(warehouse)
     for metric, other in (("coverage_wiki", "wiki_conflict"), ("wiki_conflict", "writing_overall")):
         row = pair(found, metric, other)  # the one that is turned stands second, then first
         assert (row["metric"], row["n"]) == (metric, 3)
@@ -95,9 +72,9 @@ def test_agents_are_compared_by_the_reports_that_both_metrics_have_judged(
         {COVERAGE: {"a": (0.2,), "b": (0.3,), "c": (0.1, 0.9)},
          WRITING: {"a": (0.2,), "b": (0.3,), "c": (0.1, None)}},
     )  # fmt: skip
-    row = pair(compare_headline_metrics(warehouse, "e", "j"), "coverage_wiki", "writing_overall")
+    row = pair(compared(warehouse), "coverage_wiki", "writing_overall")
     assert (row["spearman"], row["n"], row["n_reports"]) == (pytest.approx(1), 3, 3)
-    whole = compare_headline_metrics(warehouse, "e", "j", same_reports=False)
+    whole = compared(warehouse, same_reports=False)
     # Ranks 1 2 3 and 2 3 1: rho = 1 - 6·6/(3·8).
     assert pair(whole, "coverage_wiki", "writing_overall")["spearman"] == pytest.approx(-0.5)
 
@@ -108,10 +85,11 @@ def test_reports_can_be_put_in_order_instead_of_agents(warehouse: Warehouse) -> 
         {COVERAGE: {"a": (0.1, 0.2, 0.4)}, WRITING: {"a": (0.1, 0.3, 0.5), "b": (0.9,)}},
     )
     row = pair(
-        compare_headline_metrics(warehouse, "e", "j", over="reports"), *(COVERAGE[1], WRITING[1])
+        compared(warehouse, over="reports"),
+        *(COVERAGE[1], WRITING[1]),
     )
     assert (row["n"], row["spearman"]) == (3, pytest.approx(1))
-    few = pair(compare_headline_metrics(warehouse, "e", "j"), COVERAGE[1], WRITING[1])
+    few = pair(compared(warehouse), COVERAGE[1], WRITING[1])
     assert (few["n"], few["spearman"], few["reason"]) == (1, None, "fewer than 3 pairs of values")
 
 
@@ -119,7 +97,7 @@ def test_open_items_leave_a_figure_provisional_and_a_metric_without_values_is_na
     warehouse: Warehouse,
 ) -> None:
     scored(warehouse, {COVERAGE: {"a": (0.5,)}, WRITING: {"a": (None,)}}, n_open=1)
-    found = compare_headline_metrics(warehouse, "e", "j")
+    found = compared(warehouse)
     [row] = found.agents.iter_rows(named=True)
     assert row["provisional"]
     assert any("Nothing to compare" in remark for remark in found.remarks)
@@ -131,30 +109,19 @@ def test_open_items_leave_a_figure_provisional_and_a_metric_without_values_is_na
 
 def test_metrics_that_count_partial_support_differently_are_said_to(warehouse: Warehouse) -> None:
     scored(warehouse, {("wiki_fact", "ref_acc"): {"a": (0.5,)}})
-    assert not any(
-        "in part" in remark for remark in compare_headline_metrics(warehouse, "e", "j").remarks
-    )
+    assert not any("in part" in remark for remark in compared(warehouse).remarks)
     scored(warehouse, {("fact", "valid_rate"): {"a": (0.5,)}})
-    [said] = [
-        remark
-        for remark in compare_headline_metrics(warehouse, "e", "j").remarks
-        if "in part" in remark
-    ]
+    [said] = [remark for remark in compared(warehouse).remarks if "in part" in remark]
     assert "counts as supported in FACT, as not supported in Wiki Fact" in said
 
 
 def test_who_has_no_scores_is_told_where_there_are_some(warehouse: Warehouse) -> None:
-    with pytest.raises(UnknownName, match="has no scores by the judge 'j'"):
-        compare_headline_metrics(warehouse, "e", "j")
+    with pytest.raises(UnknownName, match="has no scores by the judge 'offline'"):
+        compared(warehouse)
     scored(warehouse, {COVERAGE: {"a": (0.5,)}})
     with pytest.raises(
-        UnknownName, match=r"no scores of 'race' by the judge 'j'. Known: wiki_fact"
+        UnknownName, match=r"no scores of 'race' by the judge 'offline'. Known: wiki_fact"
     ):
-        compare_headline_metrics(warehouse, "e", "j", ["race"])
+        compared(warehouse, protocols=["race"])
     with pytest.raises(UnknownName, match="no edition 'f'"):
         compare_headline_metrics(warehouse, "f", "j")
-
-
-def test_every_protocol_has_a_metric_that_stands_for_it() -> None:
-    for name in PROTOCOLS:
-        assert get_protocol(name).metrics

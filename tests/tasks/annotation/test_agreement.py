@@ -111,22 +111,18 @@ def test_par_is_the_share_of_criteria_on_which_judge_and_people_name_the_same_wi
     assert found.between_people.filter(step="all")["alike"].to_list() == [0.5]
 
 
-def test_a_judge_that_decides_none_of_it_has_null_and_not_zero(warehouse: Warehouse) -> None:
-    judged(warehouse, "offline", {("coverage", "fact:0"): "consistent"}, protocol="wiki_fact")
-    found = compare_judges_and_people(warehouse, "sample", people(ann=said("reference")))
-    row = found.judges.filter(protocol="wiki_writing").row(0, named=True)
-    assert (row["judge"], row["n_with_people"], row["alike"]) == ("offline", 0, None)
-    assert found.n_unmatched == 1
-
-
-def test_the_offline_judge_is_compared_with_people_as_well(warehouse: Warehouse) -> None:
+def test_the_offline_judge_is_compared_by_what_it_decides_and_null_by_the_rest(
+    warehouse: Warehouse,
+) -> None:
     judged(warehouse, "offline", {("coverage", "fact:0"): "consistent"}, protocol="wiki_fact")
     key = ("wiki_fact", "coverage", AGENT, ARTICLE, "fact:0")
-    found = compare_judges_and_people(
-        warehouse, "sample", PeopleLabels({"ann": {key: "inconsistent"}})
-    )
-    row = found.judges.row(0, named=True)
-    assert (row["n_with_people"], row["alike"], row["usd_per_article"]) == (1, 0.0, 0.0)
+    ann = people(ann=said("reference")).labels["ann"] | {key: "inconsistent"}
+    found = compare_judges_and_people(warehouse, "sample", PeopleLabels({"ann": ann}))
+    rows = {row["protocol"]: row for row in found.judges.iter_rows(named=True)}
+    decided, other = rows["wiki_fact"], rows["wiki_writing"]
+    assert (decided["n_with_people"], decided["alike"], decided["usd_per_article"]) == (1, 0, 0)
+    assert (other["judge"], other["n_with_people"], other["alike"]) == ("offline", 0, None)
+    assert found.n_unmatched == 1
 
 
 @pytest.mark.parametrize(("cost", "shown"), [(0.25, 0.25), (None, None)])

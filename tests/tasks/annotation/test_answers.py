@@ -86,29 +86,21 @@ def test_an_item_left_blank_is_passed_over(sheet: Sheet, tmp_path: Path) -> None
     assert len(read_back(sheet, filled(sheet, tmp_path / "f.csv", said))) == 1
 
 
-def test_a_label_that_is_not_allowed_is_told_by_row_and_column(
-    sheet: Sheet, tmp_path: Path
+@pytest.mark.parametrize(
+    ("label", "columns", "says"),
+    [
+        ("third", {}, r"f\.csv: row 2, column label: expected first, sec"),
+        ("", {"item_id": "q1"}, "row 2, column item_id: “q1” is not an item of"),
+        ("", {"asked": "is it short?"}, r"row 2, column asked: expected “\w+\?”, found “is"),
+        ("", {"number": "4"}, "row 2, column number: expected 1 beside"),
+    ],
+    ids=["another label", "of another sheet", "a changed question", "mixed up"],
+)
+def test_what_does_not_belong_there_is_told_by_row_and_column(
+    sheet: Sheet, tmp_path: Path, label: str, columns: dict[str, str], says: str
 ) -> None:
-    path = filled(sheet, tmp_path / "f.csv", {sheet.items[1].item_id: ("third", "")})
-    with pytest.raises(AnnotationError, match=r"f\.csv: row 3, column label: expected first, sec"):
-        read_back(sheet, path)
-
-
-def test_an_item_of_another_sheet_is_told(sheet: Sheet, tmp_path: Path) -> None:
-    path = filled(sheet_of(subject("one", "other", "clear?")), tmp_path / "f.csv", {})
-    with pytest.raises(AnnotationError, match=r"row 2, column item_id: “q\w+” is not an item of"):
-        read_back(sheet, path)
-
-
-def test_a_changed_question_is_told(sheet: Sheet, tmp_path: Path) -> None:
-    path = filled(sheet, tmp_path / "f.csv", {}, {"asked": "is it short?"})
-    with pytest.raises(AnnotationError, match=r"row 2, column asked: expected “\w+\?”, found “is"):
-        read_back(sheet, path)
-
-
-def test_rows_that_were_mixed_up_are_told(sheet: Sheet, tmp_path: Path) -> None:
-    path = filled(sheet, tmp_path / "f.csv", {}, {"number": "4"})
-    with pytest.raises(AnnotationError, match="row 2, column number: expected 1 beside"):
+    path = filled(sheet, tmp_path / "f.csv", {sheet.items[0].item_id: (label, "")}, columns)
+    with pytest.raises(AnnotationError, match=says):
         read_back(sheet, path)
 
 
@@ -131,18 +123,15 @@ def test_one_item_with_two_labels_is_told_and_with_the_same_label_twice_is_not(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
+        (None, "cannot be read"),
         (b"", "column number, item_id, asked, label, reason is missing"),
         (b"number,item_id,asked,reason\n", "row 1: column label is missing"),
         ("Königsberg".encode("latin-1"), "not UTF-8; save it as"),
     ],
 )
-def test_a_file_that_is_no_sheet_is_told(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_file_that_is_no_sheet_is_told(tmp_path: Path, content: bytes | None, said: str) -> None:
     path = tmp_path / "f.csv"
-    path.write_bytes(content)
+    if content is not None:
+        path.write_bytes(content)
     with pytest.raises(AnnotationError, match=said):
         read_table(path, ("number", "item_id", "asked", "label", "reason"))
-
-
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(AnnotationError, match="cannot be read"):
-        read_table(tmp_path / "nowhere.csv", ())

@@ -70,54 +70,41 @@ def test_an_edition_without_any_list_says_which_files_were_expected(built: Editi
         read_articles(Layout.open(built.root))
 
 
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        (b"title,bytes\nA,1\n", "lacks the column url"),
-        (b"", "lacks the column title and url"),
-        (b"title,url\n\xff,x\n", "not UTF-8"),
-        (b'title,url\n"A,x\n', "cannot be read as a table"),
-        (b"title,url\n,https://x.example\n", "record 2 has no title"),
-    ],
-)
-def test_a_broken_list_of_articles_ends_the_import_naming_the_file(
-    built: EditionBuilder, content: bytes, complaint: str
+def read_lists(layout: Layout) -> None:
+    read_articles(layout)
+    read_agents(layout, "e")
+
+
+CSV, JSON, REGISTRY = "wiki_data/ga_1.csv", "wiki_data/ga_1.json", "test_data/agencies.json"
+BROKEN = [
+    (CSV, "title,bytes\nA,1\n", "lacks the column url"),
+    (CSV, "", "lacks the column title and url"),
+    (CSV, b"title,url\n\xff,x\n", "not UTF-8"),
+    (CSV, 'title,url\n"A,x\n', "cannot be read as a table"),
+    (CSV, "title,url\n,https://x.example\n", "record 2 has no title"),
+    *((JSON, content, r"ga_1\.json") for content in ("{", "{}", "[1]")),
+    *((REGISTRY, content, r"agencies\.json") for content in
+      ("{", "[]", '{"agencies": []}', '{"agencies": {"alpha": 1}}')),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "content", "complaint"), BROKEN)
+def test_a_broken_list_ends_the_import_naming_the_file(
+    built: EditionBuilder, path: str, content: str | bytes, complaint: str
 ) -> None:
-    built.write("wiki_data/ga_1.csv", content)
+    built.write(path, content)
     with pytest.raises(EditionError, match=complaint) as caught:
-        read_articles(Layout.open(built.root))
-    assert str(built.root / "wiki_data/ga_1.csv") in str(caught.value)
+        read_lists(Layout.open(built.root))
+    assert str(built.root / path) in str(caught.value)
 
 
-@pytest.mark.parametrize("content", ["{", "{}", "[1]"])
-def test_a_broken_json_list_ends_the_import_naming_the_file(
-    built: EditionBuilder, content: str
+def test_agents_are_named_by_the_registry_disabled_ones_too_and_else_by_their_folders(
+    built: EditionBuilder,
 ) -> None:
-    built.write("wiki_data/ga_1.json", content)
-    with pytest.raises(EditionError, match=r"ga_1\.json"):
-        read_articles(Layout.open(built.root))
-
-
-def test_agents_are_named_by_the_registry_disabled_ones_too(built: EditionBuilder) -> None:
-    built.registry({"alpha": {"name": "Alpha One", "has_citations": False, "enabled": False}})
-    agent = read_agents(Layout.open(built.root), "e")["alpha"]
-    assert (agent.name, agent.declares_citations) == ("Alpha One", False)
-
-
-def test_without_a_registry_agents_are_named_by_their_folders(built: EditionBuilder) -> None:
     agent = read_agents(Layout.open(built.root), "e")["alpha"]
     assert (agent.name, agent.declares_citations) == ("alpha", None)
-
-
-def test_a_registered_agent_without_reports_is_told_apart(built: EditionBuilder) -> None:
-    built.registry({"alpha": {}, "ghost": {}})
+    built.registry({"alpha": {"name": "Alpha One", "has_citations": False, "enabled": False},
+                    "ghost": {}})  # fmt: skip
+    agent = read_agents(Layout.open(built.root), "e")["alpha"]
+    assert (agent.name, agent.declares_citations) == ("Alpha One", False)
     assert find_unused_agents(Layout.open(built.root)) == ["ghost"]
-
-
-@pytest.mark.parametrize("content", ["{", "[]", '{"agencies": []}', '{"agencies": {"alpha": 1}}'])
-def test_a_broken_registry_ends_the_import_and_says_how_to_go_on(
-    built: EditionBuilder, content: str
-) -> None:
-    built.write("test_data/agencies.json", content)
-    with pytest.raises(EditionError, match=r"agencies\.json"):
-        read_agents(Layout.open(built.root), "e")

@@ -97,19 +97,3 @@ def test_what_is_wrong_is_named_by_file_row_and_field(
         read_drb2(path)
     assert str(path) in str(raised.value)
     assert len(str(raised.value)) < 400 + len(str(path))
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ('{"idx": 1}\n\n{"idx": ', "line 3 cannot be read as JSON"),
-        ("[" * 100_000, "line 1 cannot be read as JSON"),
-        ("[1, 2]", "expected a list of rows with the columns idx, language"),
-        ("", "has no rows"),
-    ],
-)
-def test_a_file_that_is_another_is_refused(text: str, says: str, tmp_path: Path) -> None:
-    path = tmp_path / "copy.jsonl"
-    path.write_text(text, "utf-8")
-    with pytest.raises(EditionError, match=says):
-        read_drb2(path)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from unicodedata import normalize
 
@@ -18,28 +19,26 @@ def built(tmp_path: Path) -> EditionBuilder:
     return EditionBuilder(tmp_path / "edition")
 
 
-def test_a_missing_folder_is_named_with_what_was_expected(tmp_path: Path) -> None:
-    with pytest.raises(EditionError, match=r"nowhere does not exist; expected.*wiki_data"):
-        Layout.open(tmp_path / "nowhere")
+def a_clone(folder: Path) -> None:
+    EditionBuilder(folder / "data" / "2025_Mar_Nov")
 
 
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "edition.zip"
-    path.write_text("x")
-    with pytest.raises(EditionError, match="is not a folder"):
-        Layout.open(path)
-
-
-def test_a_folder_of_another_layout_is_refused_by_what_it_lacks(tmp_path: Path) -> None:
-    (tmp_path / "wiki_data").mkdir()
-    with pytest.raises(EditionError, match="has no test_data folder"):
-        Layout.open(tmp_path)
-
-
-def test_the_root_of_a_clone_is_refused_with_the_editions_inside_it(tmp_path: Path) -> None:
-    EditionBuilder(tmp_path / "data" / "2025_Mar_Nov")
-    with pytest.raises(EditionError, match=r"Editions inside it: data/2025_Mar_Nov"):
-        Layout.open(tmp_path)
+@pytest.mark.parametrize(
+    ("prepare", "says"),
+    [
+        (lambda path: None, r"copy does not exist; expected.*wiki_data"),
+        (lambda path: path.write_text("x"), "is not a folder"),
+        (lambda path: (path / "wiki_data").mkdir(parents=True), "has no test_data folder"),
+        (a_clone, r"Editions inside it: data/2025_Mar_Nov"),
+    ],
+    ids=["missing", "a file", "another layout", "a clone"],
+)
+def test_what_is_no_edition_is_refused_by_what_it_lacks(
+    prepare: Callable[[Path], object], says: str, tmp_path: Path
+) -> None:
+    prepare(tmp_path / "copy")
+    with pytest.raises(EditionError, match=says):
+        Layout.open(tmp_path / "copy")
 
 
 def test_agents_are_the_folders_with_markdown_reports(built: EditionBuilder) -> None:
@@ -71,12 +70,6 @@ def test_a_symbolic_link_out_of_the_edition_is_refused(
     assert caught.value.kind == "outside"
 
 
-def test_a_symbolic_link_inside_the_edition_is_read(built: EditionBuilder) -> None:
-    built.write("real.md", "text")
-    (built.root / "link.md").symlink_to(built.root / "real.md")
-    assert Layout.open(built.root).read_text("link.md") == "text"
-
-
 @pytest.mark.parametrize("kind", ["loop", "pipe", "folder", "missing"])
 def test_what_is_no_regular_file_is_unreadable_and_never_waited_for(
     built: EditionBuilder, kind: str
@@ -101,11 +94,6 @@ def test_a_file_above_the_size_limit_is_refused_with_both_sizes(
         Layout.open(built.root).read_text("big.md")
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text(built: EditionBuilder) -> None:
-    built.write("bom.md", b"\xef\xbb\xbf# Ants")
-    assert Layout.open(built.root).read_text("bom.md") == "# Ants"
-
-
 @pytest.mark.parametrize("content", ["{", "", "[" * 200_000, "9" * 10_000])
 def test_json_that_cannot_be_parsed_is_unreadable_never_an_exception_of_the_parser(
     built: EditionBuilder, content: str
@@ -115,9 +103,15 @@ def test_json_that_cannot_be_parsed_is_unreadable_never_an_exception_of_the_pars
         Layout.open(built.root).read_json("x.json")
 
 
-def test_good_json_is_returned_as_it_is(built: EditionBuilder) -> None:
+def test_good_files_are_read_as_they_are_through_links_and_without_byte_order_marks(
+    built: EditionBuilder,
+) -> None:
     built.write("x.json", json.dumps({"a": [1, None]}))
-    assert Layout.open(built.root).read_json("x.json") == {"a": [1, None]}
+    built.write("bom.md", b"\xef\xbb\xbf# Ants")
+    (built.root / "link.md").symlink_to(built.root / "bom.md")
+    opened = Layout.open(built.root)
+    assert opened.read_json("x.json") == {"a": [1, None]}
+    assert opened.read_text("bom.md") == opened.read_text("link.md") == "# Ants"
 
 
 @pytest.mark.parametrize(

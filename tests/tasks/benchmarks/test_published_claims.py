@@ -12,7 +12,10 @@ from tasks.warehouse.rows import Report, content_sha
 COLONY = "https://ants.example/colony"
 QUEEN = "https://ants.example/queen"
 MISSPELLED = "https://ants.example/the_queen"
-REPORT = f"Ants live in colonies [1][2].\n\n[1] {COLONY}\n[2] {QUEEN}\n"
+REPORT = (
+    f"Ants live in colonies [1][2].\n\n[1] {COLONY}\n[2] {QUEEN}\n"
+    "[3] https://ants.example/Mel%C3%A9ndez?a=1&amp;b=2.\n"
+)
 
 
 def read(
@@ -33,8 +36,50 @@ def read(
     return found
 
 
-def pairs(found: PublishedClaims) -> list[tuple[int, str]]:
-    return [(c.number, c.raw_url) for c in found.citations]
+def fact(url: Any = None, **more: Any) -> dict[str, Any]:
+    return {"fact": "A", "url": url} | more
+
+
+ESCAPED = "https://ants.example/Meléndez?a=1&b=2"
+LIFE = f"{COLONY}#life"
+PAIRS: dict[str, tuple[list[Any], dict[str, str], list[tuple[int, str]]]] = {
+    "a URL": ([fact(COLONY, ref_idx=None)], {}, [(0, COLONY)]),
+    "a list of URLs": ([fact([COLONY])], {}, [(0, COLONY)]),
+    "a list with an empty text": ([fact([COLONY, ""])], {}, [(0, COLONY)]),
+    "a list with null": ([fact([COLONY, None])], {}, [(0, COLONY)]),
+    "without a URL field a number": ([{"fact": "A", "ref_idx": "2"}], {"2": QUEEN}, [(0, QUEEN)]),
+    "without it a list": ([{"fact": "A", "ref_idx": ["2"]}], {"2": QUEEN}, [(0, QUEEN)]),
+    "without it a list of numbers": ([{"fact": "A", "ref_idx": [2]}], {"2": QUEEN}, [(0, QUEEN)]),
+    "a null URL makes no pair even with numbers": ([fact(ref_idx="2")], {"2": QUEEN}, []),
+    "more URLs than numbers all count if the report holds them": (
+        [fact([COLONY, QUEEN], ref_idx=["1"])], {"1": COLONY}, [(0, COLONY), (0, QUEEN)]
+    ),
+    "the beginning of a longer address does not stand in the report": (
+        [fact("https://ants.example/col"), fact(COLONY)], {}, [(1, COLONY)]
+    ),
+    "an address stands in the report under another escape": (
+        [fact(ESCAPED)], {}, [(0, ESCAPED)]
+    ),
+    "a listed source counts even where the Markdown lacks it": (
+        [fact(MISSPELLED)], {"9": MISSPELLED}, [(0, MISSPELLED)]
+    ),
+    "what is no address makes no pair": (
+        [fact(["Liner notes to a recording", COLONY])], {}, [(0, COLONY)]
+    ),
+    "one address in two forms is one pair of a claim in its first form": (
+        [fact([COLONY, LIFE]), fact(COLONY)], {"1": COLONY, "2": LIFE}, [(0, COLONY), (1, COLONY)]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("statements", "listed", "expected"), PAIRS.values(), ids=list(PAIRS))
+def test_the_pairs_of_published_statements(
+    statements: list[Any], listed: dict[str, str], expected: list[tuple[int, str]]
+) -> None:
+    found = read(statements, listed)
+    assert [(c.number, c.raw_url) for c in found.citations] == expected
+    assert all(c.kind == "published" and c.url == normalise_url(c.raw_url) for c in found.citations)
+    assert found.n_no_address == ("Liner notes" in str(statements))
 
 
 def test_facts_and_statements_become_numbered_claims() -> None:
@@ -45,62 +90,12 @@ def test_facts_and_statements_become_numbered_claims() -> None:
     ]
 
 
-@pytest.mark.parametrize("url", [COLONY, [COLONY], [COLONY, ""], [COLONY, None]])
-def test_a_url_or_a_list_of_urls_makes_the_pairs(url: Any) -> None:
-    found = read([{"fact": "A", "ref_idx": None, "url": url}])
-    assert pairs(found) == [(0, COLONY)]
-    assert found.citations[0].url == normalise_url(COLONY)
-    assert found.citations[0].kind == "published"
-
-
-@pytest.mark.parametrize("numbers", ["2", ["2"], [2]])
-def test_without_a_url_field_the_numbers_make_the_pairs(numbers: Any) -> None:
-    found = read([{"fact": "A", "ref_idx": numbers}], {"2": QUEEN})
-    assert pairs(found) == [(0, QUEEN)]
-
-
-def test_a_null_url_makes_no_pair_even_with_numbers() -> None:
-    assert pairs(read([{"fact": "A", "ref_idx": "2", "url": None}], {"2": QUEEN})) == []
-
-
-def test_more_urls_than_numbers_all_count_if_the_report_holds_them() -> None:
-    found = read([{"fact": "A", "ref_idx": ["1"], "url": [COLONY, QUEEN]}], {"1": COLONY})
-    assert pairs(found) == [(0, COLONY), (0, QUEEN)]
-    assert found.n_foreign == 0
-
-
 def test_a_url_the_report_never_wrote_makes_no_pair_and_is_counted() -> None:
-    found = read([{"fact": "A", "ref_idx": "1", "url": [COLONY, MISSPELLED]}], {"1": COLONY})
-    assert pairs(found) == [(0, COLONY)]
+    found = read([fact([COLONY, MISSPELLED], ref_idx="1")], {"1": COLONY})
+    assert [c.raw_url for c in found.citations] == [COLONY]
     assert found.n_foreign == 1
     assert found.claims[0].unwritten_urls == normalise_url(MISSPELLED)
-
-
-def test_the_beginning_of_a_longer_address_does_not_stand_in_the_report() -> None:
-    found = read([{"fact": "A", "url": "https://ants.example/col"}, {"fact": "B", "url": COLONY}])
-    assert pairs(found) == [(1, COLONY)]
-
-
-def test_an_address_stands_in_the_report_under_another_escape() -> None:
-    text = "See https://ants.example/Mel%C3%A9ndez?a=1&amp;b=2."
-    found = read([{"fact": "A", "url": "https://ants.example/Meléndez?a=1&b=2"}], text=text)
-    assert len(found.citations) == 1
-
-
-def test_a_listed_source_counts_even_where_the_markdown_lacks_it() -> None:
-    assert pairs(read([{"fact": "A", "url": MISSPELLED}], {"9": MISSPELLED})) == [(0, MISSPELLED)]
-
-
-def test_what_is_no_address_makes_no_pair_and_is_counted() -> None:
-    found = read([{"fact": "A", "url": ["Liner notes to a recording", COLONY]}])
-    assert pairs(found) == [(0, COLONY)]
-    assert found.n_no_address == 1
-
-
-def test_one_address_in_two_forms_is_one_pair_of_a_claim_in_its_first_form() -> None:
-    forms = {"1": COLONY, "2": f"{COLONY}#life"}
-    found = read([{"fact": "A", "url": list(forms.values())}, {"fact": "B", "url": COLONY}], forms)
-    assert pairs(found) == [(0, COLONY), (1, COLONY)]
+    assert read([fact([COLONY, QUEEN])]).n_foreign == 0
 
 
 def test_the_extraction_counts_claims_and_pairs_of_this_text() -> None:

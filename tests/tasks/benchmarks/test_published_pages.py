@@ -36,18 +36,23 @@ def test_a_page_with_content_is_good_and_keeps_its_whole_text() -> None:
     assert found.fetched_at is None
 
 
-def test_a_page_with_an_error_is_unfetchable_whatever_its_content() -> None:
-    found = only_page({"content": LONG, "error": "Failed to fetch"})
-    assert (found.status, found.text, found.error) == ("unfetchable", None, "Failed to fetch")
-
-
-@pytest.mark.parametrize(("length", "status"), [(100, "unfetchable"), (101, "ok")])
-def test_more_than_a_hundred_characters_make_a_good_page(length: int, status: str) -> None:
-    assert only_page({"content": " " * 50 + "x" * length}).status == status
-
-
-def test_a_page_of_a_blocking_service_is_kept_as_it_is() -> None:
-    assert only_page({"content": "Access denied by captcha. " * 10}).status == "ok"
+@pytest.mark.parametrize(
+    ("record", "status"),
+    [
+        ({"content": LONG, "error": "Failed to fetch"}, "unfetchable"),
+        ({"content": " " * 50 + "x" * 100}, "unfetchable"),
+        ({"content": " " * 50 + "x" * 101}, "ok"),
+        ({"content": "Access denied by captcha. " * 10}, "ok"),
+    ],
+    ids=["an error, whatever its content", "a hundred characters", "one more", "a blocked page"],
+)
+def test_a_page_is_good_by_its_length_unless_there_was_an_error(
+    record: dict[str, str], status: str
+) -> None:
+    found = only_page(record)
+    text = record["content"] if status == "ok" else None
+    assert (found.status, found.text) == (status, text)
+    assert "error" not in record or found.error == record["error"]
 
 
 def test_a_page_belongs_to_the_url_the_report_cites() -> None:

@@ -42,28 +42,6 @@ def test_pages_are_found_in_a_dict_and_in_a_list() -> None:
     assert get_wiki_page({"query": {"pages": [page]}}) == page
 
 
-def test_numbers_and_urls_may_be_a_list_a_string_or_null() -> None:
-    read = parse_document(
-        {
-            "statements": [
-                {"fact": "A", "ref_idx": ["1", 2], "url": ["https://a.example", None, ""]},
-                {"fact": "B", "ref_idx": "3", "url": "https://b.example"},
-                {"fact": "C", "ref_idx": None, "url": None},
-                {"statement": "D", "ref_idx": None},
-            ]
-        }
-    )
-    assert read is not None
-    assert read.statements is not None
-    assert [s.numbers for s in read.statements] == [("1", "2"), ("3",), (), ()]
-    assert [s.urls for s in read.statements] == [
-        ("https://a.example",),
-        ("https://b.example",),
-        (),
-        None,
-    ]
-
-
 def test_statements_without_a_text_are_counted_not_kept() -> None:
     read = parse_document({"statements": [{"fact": " "}, 7, {"ref_idx": "1"}, {"fact": "A"}]})
     assert read is not None

@@ -135,8 +135,6 @@ def changed(change: Callable[[Content], object]) -> Content:
         ),
         (changed(lambda s: s["entries"][0]["qsr"].insert(0, "No values here")), r"`qsr\.0`"),
         (changed(lambda s: s["grr"][0].update(yes="2")), r"`grr\.0\.yes`: expected a whole number"),
-        ([1, 2], "expected a list of rows with the columns uid, query"),
-        ("text", "expected a list of rows with the columns uid, query"),
         ({"entries": []}, "has no general rubrics"),
     ],
 )

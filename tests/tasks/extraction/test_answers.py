@@ -56,18 +56,25 @@ def test_every_known_form_is_read_alone_fenced_and_amid_prose(
         assert parse_answer(f"As shown in [3], {text} is the answer [4].") == expected
 
 
-def test_of_several_blocks_the_last_that_has_a_known_form_counts() -> None:
-    blocks = ('["draft"]', '["final"]', "3", "x = 1")
-    text = "\nthen\n".join(f"```json\n{block}\n```" for block in blocks)
-    assert parse_answer(text).groups == (["final"],)
+BLOCKS = "\nthen\n".join(
+    f"```json\n{block}\n```" for block in ('["draft"]', '["final"]', "3", "x = 1")
+)
 
 
-def test_a_fenced_block_goes_before_what_stands_in_prose() -> None:
-    assert parse_answer('```json\n["fenced"]\n```\nnot {"b": "bare"}').groups == (["fenced"],)
-
-
-def test_a_fence_that_is_never_closed_ends_with_the_answer() -> None:
-    assert parse_answer('Here:\n```json\n["A"]\n').groups == (["A"],)
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        (BLOCKS, ["final"]),
+        ('```json\n["fenced"]\n```\nnot {"b": "bare"}', ["fenced"]),
+        ('Here:\n```json\n["A"]\n', ["A"]),
+        ('{"claims": [{"value": "A"\n\nAgain:\n["B"]', ["B"]),
+        ('["\\ud800x"]', ["\ufffdx"]),
+    ],
+    ids=["the last of a known form", "a fenced block before prose", "a fence never closed",
+         "a whole one after a broken one", "half a surrogate"],
+)  # fmt: skip
+def test_the_answer_is_found_among_what_else_is_said(text: str, group: list[str]) -> None:
+    assert parse_answer(text).groups == (group,)
 
 
 def test_commas_before_closing_brackets_are_read_past_and_those_in_texts_stay() -> None:
@@ -87,21 +94,13 @@ def test_json_that_is_cut_short_is_no_answer_and_neither_are_its_parts(
             parse_answer(around.format(whole[:cut]))
 
 
-def test_after_json_that_is_broken_a_whole_one_is_found() -> None:
-    assert parse_answer('{"claims": [{"value": "A"\n\nAgain:\n["B"]').groups == (["B"],)
-
-
-def test_a_citation_in_prose_is_no_answer() -> None:
-    with pytest.raises(AnswerParseError, match="no JSON"):
-        parse_answer("The tower opened in 1889 [3], as others say [4, 5].")
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("", "is empty"),
         (" \n", "is empty"),
         ("I could not find it.", "no JSON could be read"),
+        ("The tower opened in 1889 [3], as others say [4, 5].", "no JSON"),
         ("3", "neither a list nor an object"),
         ('"A"', "neither a list nor an object"),
         ("null", "no JSON could be read"),
@@ -120,10 +119,6 @@ def test_a_citation_in_prose_is_no_answer() -> None:
 def test_what_cannot_be_read_says_why(text: str, says: str) -> None:
     with pytest.raises(AnswerParseError, match=says):
         parse_answer(text)
-
-
-def test_half_surrogates_are_made_storable() -> None:
-    assert parse_answer('["\\ud800x"]').groups == (["\ufffdx"],)
 
 
 HOSTILE = {

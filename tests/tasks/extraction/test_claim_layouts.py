@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tasks.extraction.answers import AgentAnswer, AnsweredClaim
 from tasks.extraction.claim_layouts import (
     TEXT_KEY,
@@ -27,19 +29,28 @@ def settings_of(key: str) -> tuple[str, TruthSettings]:
     )
 
 
-def claims(key: str) -> list[tuple[Any, ...]]:
-    return [shape(claim) for claim in build_truth_claims(*settings_of(key))]
-
-
 def shape(claim: Any) -> tuple[Any, ...]:
     return (claim.name, claim.value, *(shape(below) for below in claim.sub_claims))
 
 
-def test_rows_are_claims_whose_other_keys_are_sub_claims() -> None:
-    assert claims("peer") == [
-        ("name", "Peer One", ("year", "2020")),
-        ("name", "Peer Two", ("year", "2021")),
-    ]
+PAPER = ("paper", "A set of lakes")
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        # The other keys of a row are sub-claims, and so are those of a dict with a main claim.
+        ("peer", [("name", "Peer One", ("year", "2020")), ("name", "Peer Two", ("year", "2021"))]),
+        ("ident", [("dataset", "LakeSet", PAPER)]),
+        # Ignored keys are no claims.
+        ("extract", [("dataset", "LakeSet", PAPER), ("model", "m1", ("acc", "0.9")),
+                     ("model", "m2", ("acc", "0.8"))]),
+        # Texts have no name.
+        ("entities", [("", name) for name in BY_KEY["entities"][1][0]]),
+    ],
+)  # fmt: skip
+def test_truths_of_each_form_become_nested_claims(key: str, expected: list[Any]) -> None:
+    assert [shape(claim) for claim in build_truth_claims(*settings_of(key))] == expected
 
 
 def test_a_list_of_equivalents_is_one_value_with_others() -> None:
@@ -48,22 +59,9 @@ def test_a_list_of_equivalents_is_one_value_with_others() -> None:
     assert shape(first.sub_claims[0]) == ("paper_title", "Paper on zinc")
 
 
-def test_a_dict_with_a_main_claim_is_one_claim_and_without_one_a_claim_per_key() -> None:
-    assert claims("ident") == [("dataset", "LakeSet", ("paper", "A set of lakes"))]
+def test_a_dict_without_a_main_claim_is_a_claim_per_key() -> None:
     plain = TruthSettings(published=({"a": 1, "b": [2, 3]},))
     assert [shape(c) for c in build_truth_claims("flights", plain)] == [("a", "1"), ("b", "2; 3")]
-
-
-def test_ignored_keys_are_no_claims() -> None:
-    assert claims("extract") == [
-        ("dataset", "LakeSet", ("paper", "A set of lakes")),
-        ("model", "m1", ("acc", "0.9")),
-        ("model", "m2", ("acc", "0.8")),
-    ]
-
-
-def test_texts_are_claims_without_a_name() -> None:
-    assert claims("entities") == [("", name) for name in BY_KEY["entities"][1][0]]
 
 
 def test_several_keys_together_tell_rows_apart() -> None:

@@ -71,27 +71,27 @@ def test_a_position_is_where_the_claim_begins_in_the_report() -> None:
         assert REPORT[claim.position :].startswith(claim.text[:5])
 
 
-def test_a_claim_after_the_last_marker_cites_nothing() -> None:
-    found = extract_claims("t", "Ants bite their hosts.[1] Nobody knows the reason." + LIST)
-    assert pairs(found)[1] == ("Nobody knows the reason.", [])
+HARD = [("Ants bite hard.", [(A, "explicit")]), ("Bees do not.", [])]
 
 
 @pytest.mark.parametrize(
-    "text", ["Ants bite hard [1]. Bees do not.", "Ants bite hard. [1] Bees do not.",
-             "Ants bite hard.[1] Bees do not.", "Ants bite hard[1] . Bees do not."]
+    ("text", "expected"),
+    [
+        # A marker belongs to the sentence before it; a claim after the last one cites nothing.
+        ("Ants bite hard [1]. Bees do not.", HARD),
+        ("Ants bite hard. [1] Bees do not.", HARD),
+        ("Ants bite hard.[1] Bees do not.", HARD),
+        ("Ants bite hard[1] . Bees do not.", HARD),
+        # A link in a sentence keeps its words, one after it does not.
+        (f"The [common ant]({A}) bites. It also stings. [BBC]({B})",
+         [("The common ant bites.", [(A, "explicit")]), ("It also stings.", [(B, "explicit")])]),
+        (f"Ants do bite ([BBC, 2020]({B})).", [("Ants do bite.", [(B, "explicit")])]),
+    ],
 )  # fmt: skip
-def test_a_marker_belongs_to_the_sentence_before_it(text: str) -> None:
-    found = extract_claims("t", text + LIST)
-    assert pairs(found) == [("Ants bite hard.", [(A, "explicit")]), ("Bees do not.", [])]
-
-
-def test_a_link_in_a_sentence_keeps_its_words_and_one_after_it_does_not() -> None:
-    found = extract_claims("t", f"The [common ant]({A}) bites. It also stings. [BBC]({B})")
-    assert pairs(found) == [
-        ("The common ant bites.", [(A, "explicit")]),
-        ("It also stings.", [(B, "explicit")]),
-    ]
-    assert pairs(extract_claims("t", f"Ants do bite ([BBC, 2020]({B}))."))[0][0] == "Ants do bite."
+def test_a_marker_or_link_belongs_to_its_sentence(
+    text: str, expected: list[tuple[str, list[tuple[str, str]]]]
+) -> None:
+    assert pairs(extract_claims("t", text + LIST)) == expected
 
 
 def test_lines_without_a_blank_line_between_are_paragraphs_unless_wrapped() -> None:

@@ -50,15 +50,14 @@ def kept(*archived: tuple[str, str], source: SourceArticle = SOURCE) -> list[str
     return [page.url for page in around.pages]
 
 
-def test_a_page_that_holds_the_article_s_text_is_a_copy_wherever_it_lies() -> None:
-    menu = "Home About Contact Imprint Terms Privacy. " * 4
-    assert kept(("https://copy.example.org/x", menu + TEXT)) == []
-
-
-def test_a_short_excerpt_is_a_copy_and_so_is_the_article_within_a_long_page() -> None:
-    assert kept(("https://copy.example.org/y", " ".join(TEXT.split()[:25]))) == []
-    surrounded = " ".join(f"remark {n}" for n in range(2_000)) + TEXT
-    assert kept(("https://copy.example.org/z", surrounded)) == []
+@pytest.mark.parametrize(
+    "text",
+    ["Home About Contact Imprint Terms Privacy. " * 4 + TEXT, " ".join(TEXT.split()[:25]),
+     " ".join(f"remark {n}" for n in range(2_000)) + TEXT],
+    ids=["with a menu", "a short excerpt", "within a long page"],
+)  # fmt: skip
+def test_a_page_that_holds_the_article_s_text_is_a_copy_wherever_it_lies(text: str) -> None:
+    assert kept(("https://copy.example.org/x", text)) == []
 
 
 def test_a_page_that_quotes_one_sentence_is_no_copy() -> None:

@@ -56,111 +56,92 @@ def test_a_question_that_breaks_nothing_is_accepted() -> None:
     assert len(draft.call_ids) == 6
 
 
-BROKEN: dict[str, tuple[dict[str, Any], str]] = {
-    "the answer has no words": ({"find_targets": target(answer="…")}, "no_answer"),
-    "the answer is the article's subject": (
-        {"find_targets": target(answer="Port Ellery")},
-        "is_the_article",
-    ),
-    "the answer's sentence is made up": (
-        {
-            "find_targets": target(
-                sentence="Marguerite Oakeshott built the harbour of Ellery alone."
-            )
-        },
-        "sentence_not_in_article",
-    ),
-    "the answer's sentence is a scrap": (
-        {"find_targets": target(sentence="Marguerite Oakeshott")},
-        "sentence_not_in_article",
-    ),
-    "the answer's sentence names somebody else": (
-        {"find_targets": target(sentence=LAMPS)},
-        "value_not_in_sentence",
-    ),
-    "too few properties": (
-        {"find_targets": target(properties=without(SHED, LAMPS))},
-        "too_few_properties",
-    ),
-    "two properties' sentences are made up": (
-        {
-            "find_targets": target(
-                properties=tuple(
-                    p.model_copy(update={"sentence": FOREIGN}) if p.sentence in (SHED, LAMPS) else p
-                    for p in TARGET.properties
-                )
-            )
-        },
-        "too_few_properties",
-    ),
-    "the question names the answer": (
-        {"pose_question": f"{QUESTION} Was it MARGUERITE OAKESHOTT’s work?"},
-        "names_answer",
-    ),
-    "the question names a part of the answer": (
-        {"pose_question": f"{QUESTION} The Oakeshotts were a family of engineers."},
-        "names_answer",
-    ),
-    "the question names the answer otherwise": (
-        {
-            "find_targets": target(also=("Queen of Mud",)),
-            "pose_question": f"{QUESTION} They said: queen-of-mud.",
-        },
-        "names_answer",
-    ),
-    "the question names the article": (
-        {"pose_question": f"{QUESTION} It is the port ellery harbour railway."},
-        "names_article",
-    ),
-    "the question names a part of the title": (
-        {"pose_question": f"{QUESTION} It happened in Ellery."},
-        "names_article",
-    ),
-    "the question tells what it asks for": (
-        {"pose_question": f"{QUESTION} It was in 1891."},
-        "names_sub_claim",
-    ),
-    "the question is too short": ({"pose_question": "Which engineer is it, then?"}, "length"),
-    "the question is empty": ({"pose_question": ""}, "length"),
-    "the question is too long": ({"pose_question": QUESTION * 8}, "length"),
-    "the question repeats the article": (
-        {
+def asks(more: str) -> dict[str, Any]:
+    """A question that says this as well."""
+    return {"pose_question": f"{QUESTION} {more}"}
+
+
+def finds(**changes: Any) -> dict[str, Any]:
+    return {"find_targets": target(**changes)}
+
+
+def takes(**less: Any) -> dict[str, Any]:
+    return {"estimate_difficulty": HARD.model_copy(update=less)}
+
+
+INVENTED = tuple(
+    p.model_copy(update={"sentence": FOREIGN}) if p.sentence in (SHED, LAMPS) else p
+    for p in TARGET.properties
+)
+OTHERWISE = {"match_claims": ((ALIKE[0].value, SHOWN_TRUTH),)}
+BROKEN: dict[str, dict[str, dict[str, Any]]] = {
+    "no_answer": {"the answer has no words": finds(answer="…")},
+    "is_the_article": {"the answer is the article's subject": finds(answer="Port Ellery")},
+    "sentence_not_in_article": {
+        "the answer's sentence is made up": finds(
+            sentence="Marguerite Oakeshott built the harbour of Ellery alone."
+        ),
+        "the answer's sentence is a scrap": finds(sentence="Marguerite Oakeshott"),
+    },
+    "value_not_in_sentence": {"the answer's sentence names somebody else": finds(sentence=LAMPS)},
+    "too_few_properties": {
+        "too few properties": finds(properties=without(SHED, LAMPS)),
+        "two properties' sentences are made up": finds(properties=INVENTED),
+    },
+    "names_answer": {
+        "the question names the answer": asks("Was it MARGUERITE OAKESHOTT’s work?"),
+        "the question names a part of the answer": asks(
+            "The Oakeshotts were a family of engineers."
+        ),
+        "the question names the answer otherwise": (
+            finds(also=("Queen of Mud",)) | asks("They said: queen-of-mud.")
+        ),
+    },
+    "names_article": {
+        "the question names the article": asks("It is the port ellery harbour railway."),
+        "the question names a part of the title": asks("It happened in Ellery."),
+    },
+    "names_sub_claim": {"the question tells what it asks for": asks("It was in 1891.")},
+    "length": {
+        "the question is too short": {"pose_question": "Which engineer is it, then?"},
+        "the question is empty": {"pose_question": ""},
+        "the question is too long": {"pose_question": QUESTION * 8},
+    },
+    "ngram_overlap": {
+        "the question repeats the article": {
             "pose_question": "Who lit the quay with forty lamps fed by gas? "
             "Who roofed the engine shed with timber taken from boats? Who paid?"
+        }
+    },
+    "not_unique": {"others fit and are too many": {"find_others": others(3)}},
+    "known_without_search": {
+        "the judge knows it": {"answer_closed_book": RIGHT},
+        "the judge knows it by another name": {"answer_closed_book": ALIKE} | OTHERWISE,
+        "the judge knows it and little about it": {
+            "answer_closed_book": (FoundAnswer(value="M. Oakeshott"),)
         },
-        "ngram_overlap",
-    ),
-    "others fit and are too many": ({"find_others": others(3)}, "not_unique"),
-    "the judge knows it": ({"answer_closed_book": RIGHT}, "known_without_search"),
-    "the judge knows it by another name": (
-        {"answer_closed_book": ALIKE, "match_claims": ((ALIKE[0].value, SHOWN_TRUTH),)},
-        "known_without_search",
-    ),
-    "the judge knows it and little about it": (
-        {"answer_closed_book": (FoundAnswer(value="M. Oakeshott"),)},
-        "known_without_search",
-    ),
-    "one page answers it": ({"answer_from_page": RIGHT}, "single_page"),
-    "one page answers it by another name": (
-        {"answer_from_page": ALIKE, "match_claims": ((ALIKE[0].value, SHOWN_TRUTH),)},
-        "single_page",
-    ),
-    "it takes few queries": (
-        {"estimate_difficulty": HARD.model_copy(update={"queries": HARD.queries[:9]})},
-        "too_easy",
-    ),
-    "it takes few pieces of information": (
-        {"estimate_difficulty": HARD.model_copy(update={"units": HARD.units[:14]})},
-        "too_easy",
-    ),
-    "it takes ten minutes": (
-        {"estimate_difficulty": HARD.model_copy(update={"minutes": 10})},
-        "too_easy",
-    ),
+    },
+    "single_page": {
+        "one page answers it": {"answer_from_page": RIGHT},
+        "one page answers it by another name": {"answer_from_page": ALIKE} | OTHERWISE,
+    },
+    "too_easy": {
+        "it takes few queries": takes(queries=HARD.queries[:9]),
+        "it takes few pieces of information": takes(units=HARD.units[:14]),
+        "it takes ten minutes": takes(minutes=10),
+    },
 }
+"""By the reason that is given: what breaks the check."""
 
 
-@pytest.mark.parametrize(("changes", "reason"), BROKEN.values(), ids=list(BROKEN))
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        pytest.param(changes, reason, id=what)
+        for reason, of_reason in BROKEN.items()
+        for what, changes in of_reason.items()
+    ],
+)
 def test_one_broken_check_rejects_the_question(changes: dict[str, Any], reason: str) -> None:
     draft = drafted(ScriptedInverter(**changes))
     assert (draft.state, draft.reason) == ("rejected", reason), draft.detail

@@ -1,6 +1,7 @@
 """LLM judges for tests: one whose questions are only noted, and one at a model server."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from datetime import date
 from typing import Any, TypeVar
@@ -14,12 +15,29 @@ from tasks.models.live_sender import LiveSender
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
+from tests.servers.oracle import Oracle
 from tests.servers.serving import serving
 from tests.servers.test_servers import client_for
 from tests.tasks.models.scripted import MemoryLedger
 
 ResultT = TypeVar("ResultT")
 ValueT = TypeVar("ValueT")
+Change = Callable[[list[dict[str, Any]]], Any]
+"""From the list of results to another one, or to the whole text of an answer."""
+
+
+class Changing(Oracle):
+    """Answers as the oracle does, with `change` made to its results; the first `times` only."""
+
+    def __init__(self, change: Change, times: int = 99) -> None:
+        super().__init__()
+        self._change, self._times = change, times
+
+    def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
+        results = json.loads(super().answer(system, user, schema))["results"]
+        self._times -= 1
+        changed = results if self._times < 0 else self._change(results)
+        return changed if isinstance(changed, str) else json.dumps({"results": changed})
 
 
 class Recorder:

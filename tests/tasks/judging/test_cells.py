@@ -3,35 +3,27 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
-from tasks.configuration.models import MetricEntry, Missing
 from tasks.imports.queries import import_queries
 from tasks.judges.decisions import Judge
 from tasks.judging.cases import load_case
-from tasks.judging.cells import CellPlan, plan_cells
+from tasks.judging.cells import plan_cells
 from tasks.models.prices import BYTES_PER_TOKEN
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.pages import Page
-from tasks.warehouse.rows import Report, content_sha
-from tasks.warehouse.rubrics import PointSet
+from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.annotated import sample_warehouse
 from tests.tasks.citing import ARTICLE_URL, page, plans_by_agent, write_edition
 from tests.tasks.judges.recording import Recorder, recorded
+from tests.tasks.protocols.framed import report
 
 SHORT, LONG, OTHER = "https://short.org", "https://long.org", "https://other.org"
 TOKENS = 2_500
 BOUND = int(TOKENS * BYTES_PER_TOKEN)
-CELLS = {
-    "wiki_fact": "a116bc0b46c7bafb354630e841c4753aa1aa88f70dc72ad23a2996192b423bcb",
-    "wiki_writing": "92372a13918138a073269dcc33344aba8006793b5083552c1aba8c599a3f8b7b",
-}
 """Of the sample edition's cells by the scripted judge, as they were before pages were ever cut."""
 
 
@@ -61,13 +53,6 @@ def changed(earlier: dict[str, str], now: dict[str, str]) -> set[str]:
 
 def model(**settings: int) -> Judge:
     return recorded(Recorder(), **settings)
-
-
-@pytest.mark.parametrize("name", CELLS)
-def test_cells_keep_the_ids_under_which_they_were_judged(name: str, tmp_path: Path) -> None:
-    with open_warehouse(sample_warehouse(tmp_path)) as warehouse:
-        plans = plan_cells(warehouse, "sample", get_protocol(name), ScriptedJudge())
-    assert content_sha(*(plan.cell_id for plan in plans)) == CELLS[name]
 
 
 def test_only_cells_with_a_page_that_is_cut_rest_on_how_it_is_cut(warehouse: Warehouse) -> None:
@@ -107,29 +92,6 @@ def test_a_page_that_did_not_come_is_not_cut(warehouse: Warehouse) -> None:
     assert changed(*walled) == set()
 
 
-class ByRubric:
-    """A protocol that goes by a rubric, key points and what a report took."""
-
-    name = prompts = "by_rubric"
-    version = "1"
-    metrics: tuple[MetricEntry, ...] = ()
-    inputs: tuple[str, ...] = ("query", "report", "rubric", "key_points", "usage")
-    kinds: tuple[str, ...] = ("research", "write_article")
-    missing: Missing = "zero"
-
-    def supports(self, judge: Judge) -> bool:
-        return True
-
-    async def judge(self, case: Case, judge: Judge) -> list[ItemAnswer]:
-        raise NotImplementedError
-
-    def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
-        raise NotImplementedError
-
-    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
-        raise NotImplementedError
-
-
 def test_a_protocol_that_goes_by_a_rubric_has_cells_where_there_is_one(tmp_path: Path) -> None:
     ids = ("b-2", "b-10", "a-1")  # as published: no order of texts
     items = tuple(
@@ -140,24 +102,12 @@ def test_a_protocol_that_goes_by_a_rubric_has_cells_where_there_is_one(tmp_path:
         PublishedQuery(key="with", query="Why?", items=items),
         PublishedQuery(key="without", query="How?"),
     ]
-    report = {"edition": "e", "agent": "a", "text": "Text.", "text_sha": "1", "source_path": "r"}
-    reports = [Report.model_validate(report | {"assignment": q.key}) for q in queries]
-    points = PointSet(
-        edition="e", assignment="with", source="judge", extractor_version="1", input_sha="1",
-        output_sha="1", n_points=0, n_found=0, n_spans=0, n_verbatim=0,
-    )  # fmt: skip
+    bench = get_protocol("rubric_bench")
+    published = PublishedSet(layout="made", title="Made", protocol=bench.name)
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        published = PublishedSet(layout="made", title="Made", protocol="by_rubric")
         import_queries(warehouse, published, queries, "e")
-        warehouse.write(Change(Report, reports))
-
-        def planned() -> CellPlan:
-            [plan] = plan_cells(warehouse, "e", ByRubric(), ScriptedJudge())
-            return plan
-
-        before = planned()
-        assert (before.assignment, before.state) == ("with", "pending")
-        case = load_case(warehouse, before)
-        assert (case.question, [r.item for r in case.rubric]) == ("Why?", [*ids])
-        warehouse.write(Change(PointSet, [points]))
-        assert planned().cell_id != before.cell_id
+        warehouse.write(Change(Report, [report(assignment=query.key) for query in queries]))
+        [plan] = plan_cells(warehouse, "e", bench, recorded(Recorder()))
+        assert (plan.assignment, plan.state) == ("with", "pending")
+        case = load_case(warehouse, plan)
+    assert (case.question, [r.item for r in case.rubric]) == ("Why?", [*ids])

@@ -4,10 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.benchmarks.drb2 import PROTOCOL, SET, read_drb2
-from tasks.imports.matching import match_reports
-from tasks.imports.queries import import_queries
-from tasks.imports.reports import import_reports
+from tasks.benchmarks.drb2 import PROTOCOL
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import load_wording
 from tasks.judging.cases import load_cases
@@ -23,7 +20,7 @@ from tests.tasks.documents.builders import pdf, scan, tiff
 from tests.tasks.judges.recording import Recorder, at_server, recorded
 from tests.tasks.models.test_attachments import arrived
 from tests.tasks.protocols.framed import framed
-from tests.tasks.rubric_edition import row, write_lines
+from tests.tasks.rubric_edition import printed_edition
 
 BENCH = get_protocol(PROTOCOL)
 KINDS: dict[type[ModelServer], str] = {GeminiServer: "gemini", OpenAiServer: "openai_chat"}
@@ -32,17 +29,10 @@ KINDS: dict[type[ModelServer], str] = {GeminiServer: "gemini", OpenAiServer: "op
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     """Task 1 is answered by a picture in a PDF, task 2 by a text, task 3 by a TIFF of two pages."""
-    tmp_path = tmp_path_factory.mktemp("drb2")
-    tasks = read_drb2(write_lines(tmp_path / "tasks.jsonl", row(1), row(2), row(3)))
-    folder = tmp_path / "report" / "printed"
-    folder.mkdir(parents=True)
-    (folder / "idx-1.pdf").write_bytes(pdf(scan))
-    (folder / "idx-2.md").write_text("Snow fell in March.")
-    (folder / "idx-3.tif").write_bytes(tiff((30, 20), (15, 40)))
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        import_queries(opened, SET, tasks, "e")
-        found = import_reports(opened, match_reports(opened, tmp_path, "e", None))
-        assert found.count("new") == 3
+    folder = tmp_path_factory.mktemp("drb2")
+    with open_warehouse(folder / "w.duckdb") as opened:
+        files = {"pdf": pdf(scan), "md": b"Snow fell in March.", "tif": tiff((30, 20), (15, 40))}
+        printed_edition(opened, folder, **files)
         yield opened
 
 

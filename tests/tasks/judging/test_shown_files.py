@@ -3,8 +3,9 @@ of those cells' ids alone."""
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from docx.document import Document as OpenWord
@@ -12,11 +13,8 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from tasks.benchmarks.drb2 import PROTOCOL, SET, read_drb2
+from tasks.benchmarks.drb2 import PROTOCOL
 from tasks.configuration.models import LlmJudgeEntry, load_protocol
-from tasks.imports.matching import match_reports
-from tasks.imports.queries import import_queries
-from tasks.imports.reports import import_reports
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import load_wording
 from tasks.judges.registry import load_judge, load_judge_entry
@@ -28,7 +26,7 @@ from tasks.planning.estimate import estimate_cells
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.rubric_bench import CUT, FOUND, SHOWN, WHOLE, RubricBench
 from tasks.warehouse.jobs import ReportFile
-from tasks.warehouse.rows import Report
+from tasks.warehouse.rows import Report, Row
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.base import ModelServer
@@ -39,7 +37,7 @@ from tests.tasks.documents.builders import both, lines, pdf, picture, word
 from tests.tasks.judges.recording import Recorder, at_server, recorded
 from tests.tasks.models.test_attachments import arrived
 from tests.tasks.planning.test_estimate import InThread
-from tests.tasks.rubric_edition import row, write_lines
+from tests.tasks.rubric_edition import printed_edition
 
 KINDS: dict[type[ModelServer], str] = {GeminiServer: "gemini", OpenAiServer: "openai_chat"}
 SEES = "gemini-3.8-flash"
@@ -60,17 +58,30 @@ def illustrated(document: OpenWord) -> None:
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     """Three tasks with reports of the same text: a PDF with a picture, a DOCX with two, a text."""
-    tmp_path = tmp_path_factory.mktemp("shown")
-    tasks = read_drb2(write_lines(tmp_path / "tasks.jsonl", row(1), row(2), row(3)))
-    folder = tmp_path / "report" / "printed"
-    folder.mkdir(parents=True)
-    (folder / "idx-1.pdf").write_bytes(pdf(both(lines(TEXT), chart)))
-    (folder / "idx-2.docx").write_bytes(word(illustrated))
-    (folder / "idx-3.md").write_text(TEXT)
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        import_queries(opened, SET, tasks, "e")
-        assert import_reports(opened, match_reports(opened, tmp_path, "e", None)).complete
+    folder = tmp_path_factory.mktemp("shown")
+    with open_warehouse(folder / "w.duckdb") as opened:
+        files = {"pdf": pdf(both(lines(TEXT), chart)), "docx": word(illustrated)}
+        printed_edition(opened, folder, **files, md=TEXT.encode())
         yield opened
+
+
+RowT = TypeVar("RowT", bound=Row)
+
+
+@contextmanager
+def changed_rows(warehouse: Warehouse, rows: list[RowT], **columns: Any) -> Iterator[list[RowT]]:
+    """Within the block these rows of one table have other values."""
+    other = [row.model_copy(update=columns) for row in rows]
+    warehouse.write(Change(type(rows[0]), other))
+    try:
+        yield other
+    finally:
+        warehouse.write(Change(type(rows[0]), rows))
+
+
+def files_of(warehouse: Warehouse, name: str, where: str) -> list[ReportFile]:
+    found = warehouse.rows(ReportFile, f"assignment = $1 AND {where}", [name])
+    return sorted(found, key=lambda file: file.number)
 
 
 def bench(**parameters: Any) -> RubricBench:
@@ -124,14 +135,10 @@ def test_only_cells_that_are_shown_something_new_get_another_id(warehouse: Wareh
 def test_another_file_is_judged_anew(
     number: int, settings: dict[str, Any], warehouse: Warehouse
 ) -> None:
-    [file] = warehouse.rows(ReportFile, f"assignment = $1 AND number = {number}", [PDFS])
     before = planned(warehouse, **settings)[PDFS].cell_id
-    try:
-        warehouse.write(Change(ReportFile, [file.model_copy(update={"sha": "f" * 64})]))
+    with changed_rows(warehouse, files_of(warehouse, PDFS, f"number = {number}"), sha="f" * 64):
         assert planned(warehouse, **settings)[PDFS].cell_id != before
         assert changed(warehouse) == set()
-    finally:
-        warehouse.write(Change(ReportFile, [file]))
 
 
 @pytest.mark.parametrize(
@@ -236,39 +243,26 @@ def test_shown_files_are_counted_in_estimates(
 
 
 def test_what_is_too_large_stays_a_text_and_pictures_have_a_limit(warehouse: Warehouse) -> None:
-    where = "assignment = $1 AND number = 0"
-    [file] = warehouse.rows(ReportFile, where, [PDFS])
-    [first] = warehouse.rows(ReportFile, "assignment = $1 AND number = 1", [DOCX])
+    kept = files_of(warehouse, DOCX, "number < 3")
+    [first] = files_of(warehouse, DOCX, "number = 1")
     many = [first.model_copy(update={"number": n}) for n in range(3, 90)]
-    try:
-        warehouse.write(Change(ReportFile, [file.model_copy(update={"n_bytes": 15_000_000})]))
+    with changed_rows(warehouse, files_of(warehouse, PDFS, "number = 0"), n_bytes=15_000_000):
         warehouse.write(Change(ReportFile, many))
         assert changed(warehouse, pdfs=True) == set()
         shown = planned(warehouse, pictures=True)[DOCX].shown.beside
         assert len(shown) == MAX_SHOWN_PICTURES
         assert [each.number for each in shown] == [*range(1, MAX_SHOWN_PICTURES + 1)]
-    finally:
-        warehouse.write(Change(ReportFile, [file]))
-        kept = warehouse.rows(ReportFile, "assignment = $1 AND number < 3", [DOCX])
         key = {"edition": "e", "agent": first.agent, "assignment": DOCX}
         warehouse.write(Change(ReportFile, kept, replacing=key))
 
 
 def test_pictures_stay_below_the_bytes_of_a_request(warehouse: Warehouse) -> None:
-    pictures = warehouse.rows(ReportFile, "assignment = $1 AND number > 0", [DOCX])
-    pictures.sort(key=lambda file: file.number)
-    large = [file.model_copy(update={"n_bytes": MAX_ATTACHMENT_BYTES - 1}) for file in pictures]
-    try:
-        warehouse.write(Change(ReportFile, large))
+    pictures = files_of(warehouse, DOCX, "number > 0")
+    with changed_rows(warehouse, pictures, n_bytes=MAX_ATTACHMENT_BYTES - 1) as large:
         assert planned(warehouse, pictures=True)[DOCX].shown.beside == (large[0],)
-    finally:
-        warehouse.write(Change(ReportFile, pictures))
 
 
 def test_files_of_an_earlier_report_are_not_shown(warehouse: Warehouse) -> None:
-    [report] = warehouse.rows(Report, "assignment = $1", [PDFS])
-    try:
-        warehouse.write(Change(Report, [report.model_copy(update={"source_path": "job 1"})]))
+    reports = warehouse.rows(Report, "assignment = $1", [PDFS])
+    with changed_rows(warehouse, reports, source_path="job 1"):
         assert changed(warehouse, pdfs=True, pictures=True) == {DOCX}
-    finally:
-        warehouse.write(Change(Report, [report]))

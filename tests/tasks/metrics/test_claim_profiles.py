@@ -43,32 +43,29 @@ def row(grades: dict[str, int], *more: str, gates_all: bool = False) -> GradedRo
     return GradedRow(frozenset(grades) | set(more), grades, gates_all)
 
 
-def test_a_grade_from_2_on_is_right_and_every_key_answered_is_below_the_line() -> None:
-    rows = [row({"a": 3, "b": 2, "c": 1, "d": 0}, "extra", gates_all=True)]
-    found = score_graded_rows(rows, [{"a", "b", "c", "d", "e", "f"}], (), ())
-    assert values(found) == pytest.approx((2 / 5, 2 / 6, 4 / 11))
-
-
-def test_rows_without_a_partner_stay_below_the_line() -> None:
-    rows = [row({"a": 3, "b": 3}), row({}, "a", "b")]
-    assert score_graded_rows(rows, [{"a", "b"}, {"a", "b"}], (), ()) == ClaimScores(0.5, 0.5, 0.5)
-
-
-def test_ignored_keys_count_nowhere() -> None:
-    rows = [row({"a": 3, "note": 3})]
-    found = score_graded_rows(rows, [{"a", "b", "note"}], (), ("note",))
-    assert values(found) == pytest.approx((1, 1 / 2, 2 / 3))
-
-
-def test_a_wrong_main_claim_zeroes_its_row_and_no_other() -> None:
-    rows = [row({"id": 1, "a": 3}), row({"id": 2, "a": 3})]
-    found = score_graded_rows(rows, [{"id", "a"}, {"id", "a"}], ("id",), ())
-    assert found == ClaimScores(2 / 4, 2 / 4, 1 / 2)
-
-
-def test_a_wrong_main_claim_of_a_dict_zeroes_the_whole_task() -> None:
-    rows = [row({"id": 1, "a": 3}, gates_all=True), row({"b": 3})]
-    assert score_graded_rows(rows, [{"id", "a"}, {"b"}], ("id",), ()) == ClaimScores(0, 0, 0)
+@pytest.mark.parametrize(
+    ("rows", "truths", "main", "ignored", "expected"),
+    [
+        # A grade from 2 on is right, and every key answered is below the line.
+        ([row({"a": 3, "b": 2, "c": 1, "d": 0}, "extra", gates_all=True)], ["abcdef"], "", (),
+         (2 / 5, 2 / 6, 4 / 11)),
+        # Rows without a partner stay below the line.
+        ([row({"a": 3, "b": 3}), row({}, "a", "b")], ["ab", "ab"], "", (), (0.5, 0.5, 0.5)),
+        ([row({"a": 3, "n": 3})], ["abn"], "", ("n",), (1, 1 / 2, 2 / 3)),
+        # A wrong main claim zeroes its row and no other; that of a dict the whole task.
+        ([row({"i": 1, "a": 3}), row({"i": 2, "a": 3})], ["ia", "ia"], "i", (), (0.5, 0.5, 0.5)),
+        ([row({"i": 1, "a": 3}, gates_all=True), row({"b": 3})], ["ia", "b"], "i", (), (0, 0, 0)),
+    ],
+)  # fmt: skip
+def test_graded_rows_by_hand(
+    rows: list[GradedRow],
+    truths: list[str],
+    main: str,
+    ignored: tuple[str, ...],
+    expected: tuple[float, ...],
+) -> None:
+    found = score_graded_rows(rows, [set(keys) for keys in truths], tuple(main), ignored)
+    assert values(found) == pytest.approx(expected)
 
 
 def test_without_true_keys_there_is_no_figure() -> None:

@@ -1,13 +1,17 @@
 """Correlations by hand, and what may not change them."""
 
 import random
+from collections.abc import Callable, Sequence
 from math import atanh, tanh
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.metrics.correlation import pearson, rank_correlation
+from tasks.base import Frozen
+from tasks.metrics.correlation import fit_line, pearson, rank_correlation
+
+Pairs = Sequence[tuple[float, float]]
 
 VALUES = st.floats(-1, 1).map(lambda value: round(value, 2))
 PAIRS = st.lists(st.tuples(VALUES, VALUES), max_size=9)
@@ -29,20 +33,29 @@ def test_kendall_allows_for_ties_as_tau_b() -> None:
     assert found.kendall == pytest.approx(5 / 30**0.5)
 
 
+FEW, SAME = "fewer than 3 pairs of values", "one of the two is the same everywhere"
+
+
+@pytest.mark.parametrize("figure", [rank_correlation, pearson, fit_line])
 @pytest.mark.parametrize(
     ("pairs", "reason"),
     [
-        ([], "fewer than 3 pairs of values"),
-        ([(1, 2), (2, 1)], "fewer than 3 pairs of values"),
-        ([(1, 2), (1, 3), (1, 4)], "one of the two is the same everywhere"),
-        ([(2, 0), (3, 0), (4, 0)], "one of the two is the same everywhere"),
+        ([], FEW),
+        ([(1, 2), (2, 1)], FEW),
+        ([(1, 2), (1, 3), (1, 4)], SAME),
+        ([(2, 0), (3, 0), (4, 0)], SAME),
     ],
 )
-def test_an_order_that_says_nothing_is_null_with_the_reason(
-    pairs: list[tuple[float, float]], reason: str
+def test_pairs_that_say_nothing_are_null_with_the_reason(
+    figure: Callable[[Pairs], Frozen], pairs: Pairs, reason: str
 ) -> None:
-    found = rank_correlation(pairs)
-    assert (found.spearman, found.kendall, found.p, found.reason) == (None, None, None, reason)
+    found = figure(pairs).model_dump()
+    assert (found.pop("n"), found.pop("reason")) == (len(pairs), reason)
+    assert set(found.values()) == {None}
+
+
+def test_what_differs_by_its_rounding_alone_is_the_same_everywhere() -> None:
+    assert pearson([(1, 0.3), (2, 0.1 + 0.2), (3, 0.3)]).reason == SAME
 
 
 def test_a_value_that_is_no_number_makes_no_perfect_order() -> None:
@@ -97,21 +110,6 @@ def test_pearson_of_three_pairs_by_hand() -> None:
     assert found.r == pytest.approx(0.5)
     assert found.p == pytest.approx(2 / 3)
     assert (found.low, found.high) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "reason"),
-    [
-        ([(1, 2), (2, 1)], "fewer than 3 pairs of values"),
-        ([(1, 2), (1, 3), (1, 4)], "one of the two is the same everywhere"),
-        ([(1, 0.3), (2, 0.1 + 0.2), (3, 0.3)], "one of the two is the same everywhere"),
-    ],
-)
-def test_no_pearson_is_null_with_the_reason(pairs: list[tuple[float, float]], reason: str) -> None:
-    found = pearson(pairs)
-    assert (found.r, found.p, found.low, found.high, found.reason) == (
-        None, None, None, None, reason,
-    )  # fmt: skip
 
 
 @settings(max_examples=50, deadline=None)

@@ -12,9 +12,6 @@ from tasks.metrics.integrated_score import (
     count_substrings,
     count_whole_words,
     normalise_text,
-    presence,
-    relevance_share,
-    saturation,
     semantic_drift,
     weighted_presence,
 )
@@ -55,22 +52,6 @@ def test_the_notebook_finds_keywords_inside_of_other_words() -> None:
     assert count_substrings("vet", text) == 4
     assert count_whole_words("vet", normalise_text(text)) == 2
     assert count_substrings("", text) == 0
-
-
-def test_drift_is_what_the_formulas_give_by_hand() -> None:
-    # Saturation 1, 1/3, 0; relevance 5/5, 4/5, 1/5: (1 + 4/15 + 0) / 3.
-    focus = [RatedKeyword(7, 5), RatedKeyword(1, 4), RatedKeyword(0, 1)]
-    assert weighted_presence(focus, 3) == pytest.approx((1 + 4 / 15) / 3)
-    # The same by (r - 1) / 4: (1 + 1/3 · 3/4 + 0) / 3.
-    assert weighted_presence(focus, 3, "linear") == pytest.approx((1 + 1 / 4) / 3)
-    assert weighted_presence(focus, 1) == pytest.approx((1 + 4 / 5) / 3)
-    assert presence([7, 1, 0], 3) == pytest.approx((1 + 1 / 3) / 3)
-    assert semantic_drift(0.5, 0.2, 0.7) == pytest.approx(0.41)
-
-
-def test_without_keywords_there_is_no_figure() -> None:
-    assert weighted_presence([], 3) is None
-    assert presence([], 3) is None
 
 
 def there(rated: Sequence[RatedKeyword], epsilon: float, by: Normalisation) -> float:
@@ -117,9 +98,3 @@ def test_counting_never_raises_and_finds_no_more_than_there_is(keyword: str, tex
     found = count_whole_words(keyword, normalise_text(text))
     assert 0 <= found <= len(normalise_text(text))
     assert count_substrings(keyword, text) >= 0
-
-
-def test_saturation_and_relevance_stay_shares() -> None:
-    assert [saturation(n, 3) for n in (0, 1, 3, 9)] == [0, pytest.approx(1 / 3), 1, 1]
-    assert [relevance_share(n, "ratio") for n in (1, 5)] == [0.2, 1]
-    assert [relevance_share(n, "linear") for n in (1, 3, 5)] == [0, 0.5, 1]

@@ -1,4 +1,4 @@
-"""The integrated score and its parts: by hand, and by their laws."""
+"""The integrated score and its parts: by their laws; by hand they are in test_rigorous.py."""
 
 import csv
 from pathlib import Path
@@ -12,13 +12,11 @@ from tasks.metrics.integrated_score import (
     HostMode,
     LinkCounts,
     integrated_score,
-    quality,
     quality_share,
     retrieval_index,
     score_per_token,
     trust_boost,
 )
-from tasks.metrics.ratios import mean
 
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "data" / "published"
 SHARE = st.floats(0, 1)
@@ -32,22 +30,6 @@ def links(draw: st.DrawFn) -> LinkCounts:
     return LinkCounts(trusted, draw(st.integers(0, min(trusted, on_host))), on_host, cited)
 
 
-def test_the_parts_are_what_the_formulas_give_by_hand() -> None:
-    assert quality(6 / 30, 4 / 73, 0.5) == pytest.approx(0.1 + 2 / 73)
-    # 1 of 5 trusted pages cited, 2 of 3 cited pages on trusted hosts: 0.7/5 + 0.3·1/4.
-    links = LinkCounts(trusted=5, exact=1, on_host=2, cited=3)
-    assert trust_boost(links, WEIGHTS, "algorithm") == pytest.approx(1 + 0.2 * (0.14 + 0.075))
-    assert trust_boost(links, WEIGHTS, "formula") == pytest.approx(1 + 0.2 * (0.14 + 0.15))
-    assert integrated_score(0.6, 0.5, 1.1) == pytest.approx(0.33)
-    assert retrieval_index(3, 5) == 0.5
-    assert score_per_token(0.5, 10_000) == pytest.approx(0.005)
-    assert score_per_token(0.5, 0) is None
-
-
-def test_without_trusted_pages_nothing_can_be_cited_of_them() -> None:
-    assert trust_boost(LinkCounts(0, 0, 0, 12), WEIGHTS, "algorithm") == 1
-
-
 def test_quality_s_part_in_the_loss_by_hand() -> None:
     assert quality_share(0, 0, 1.2, 1.2) == 1, "nothing else is lacking"
     assert quality_share(1, 0.3, 1.1, 1.2) == 0, "quality is perfect"
@@ -57,19 +39,6 @@ def test_quality_s_part_in_the_loss_by_hand() -> None:
     # Orders in which 0.2, 0.6 and 1/1.2 fall to their places: 0.8·(1/3 + (0.6 + 5/6)/6 + 0.5/3).
     expected = 0.8 * (1 / 3 + (0.6 + 1 / 1.2) / 6 + 0.6 / 1.2 / 3) / (1 - 0.2 * 0.6 / 1.2)
     assert quality_share(0.2, 0.4, 1.0, 1.2) == pytest.approx(expected)
-
-
-def test_a_mean_of_products_is_not_the_product_of_means() -> None:
-    # Two made-up entries; the paper averages the products and the ratios of entries.
-    parts = [(0.9, 0.1, 1.1), (0.3, 0.7, 1.0)]
-    scores = [integrated_score(*entry) for entry in parts]
-    assert mean(scores) == pytest.approx((0.891 + 0.09) / 2)
-    of_means = integrated_score(*(mean(values) or 0 for values in zip(*parts, strict=True)))
-    assert of_means == pytest.approx(0.6 * 0.6 * 1.05)
-    tokens = [1_000, 20_000]
-    ratios = [score_per_token(score, n) for score, n in zip(scores, tokens, strict=True)]
-    assert mean(ratios) == pytest.approx((0.0891 + 0.00045) / 2)
-    assert score_per_token(mean(scores) or 0, 10_500) == pytest.approx(49.05 / 10_500)
 
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published tables are not at hand")

@@ -25,23 +25,6 @@ def test_slope_and_interval_by_hand() -> None:
     assert (found.n, found.reason) == (4, None)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "reason"),
-    [
-        ([(1, 2), (2, 3)], "fewer than 3 pairs of values"),
-        ([(1, 2), (1, 3), (1, 4)], "one of the two is the same everywhere"),
-        ([(1, 2), (2, 2), (3, 2)], "one of the two is the same everywhere"),
-    ],
-)
-def test_where_there_is_no_line_it_is_null_with_the_reason(
-    pairs: list[tuple[float, float]], reason: str
-) -> None:
-    found = fit_line(pairs)
-    assert (found.slope, found.low, found.high, found.p, found.reason) == (
-        None, None, None, None, reason,
-    )  # fmt: skip
-
-
 @settings(max_examples=40, deadline=None)
 @given(PAIRS, st.randoms())
 def test_a_line_lies_within_its_interval_and_turns_with_the_sign(

@@ -35,13 +35,27 @@ def value(markdown: str, name: str) -> float | None:
     return measure_style(measure_shape(markdown), WORDS)[name].value
 
 
-def test_words_to_watch_are_counted_per_thousand_words_outside_the_references() -> None:
-    n_words = value(ARTICLE, "words")
-    assert n_words == 25
-    assert value(ARTICLE, "words_to_watch_puffery") == pytest.approx(1_000 / n_words)
-    assert value(ARTICLE, "words_to_watch_editorializing") == pytest.approx(1_000 / n_words)
-    assert value(ARTICLE, "words_to_watch_relative_time") == pytest.approx(1_000 / n_words)
-    assert value(ARTICLE, "words_to_watch") == pytest.approx(3_000 / n_words)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("words", 25),
+        # Words to watch are counted per thousand, outside the references.
+        ("words_to_watch_puffery", 1_000 / 25),
+        ("words_to_watch_editorializing", 1_000 / 25),
+        ("words_to_watch_relative_time", 1_000 / 25),
+        ("words_to_watch", 3_000 / 25),
+        # The lead is what stands before the first section.
+        ("lead_words", 10),
+        ("lead_share", 10 / 25),
+        # Title and references are no sections.
+        ("sections", 2),
+        ("section_depth", 2),
+        # Each cited source counts once a marker: [1], [2], [3], one link, [1, 2].
+        ("citations_per_100_words", 600 / 25),
+    ],
+)
+def test_figures_of_an_article_counted_by_hand(name: str, expected: float) -> None:
+    assert value(ARTICLE, name) == pytest.approx(expected)
 
 
 def test_a_word_to_watch_is_a_whole_word_in_any_case() -> None:
@@ -50,22 +64,6 @@ def test_a_word_to_watch_is_a_whole_word_in_any_case() -> None:
     assert value("The lion’s share", "words_to_watch_cliches_and_idioms") == pytest.approx(
         1_000 / 3
     )
-
-
-def test_the_lead_is_what_stands_before_the_first_section() -> None:
-    assert value(ARTICLE, "lead_words") == 10
-    assert value(ARTICLE, "lead_share") == pytest.approx(10 / 25)
-
-
-def test_sections_and_their_depth_leave_out_title_and_references() -> None:
-    assert value(ARTICLE, "sections") == 2
-    assert value(ARTICLE, "section_depth") == 2
-
-
-def test_each_cited_source_counts_once_per_marker() -> None:
-    # [1], [2], [3], one link, [1, 2]
-    assert measure_shape(ARTICLE).n_citations == 6
-    assert value(ARTICLE, "citations_per_100_words") == pytest.approx(600 / 25)
 
 
 @pytest.mark.parametrize(

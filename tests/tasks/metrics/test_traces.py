@@ -7,13 +7,6 @@ from hypothesis import strategies as st
 from tasks.metrics.traces import count_repeated, count_returns, search_branching, search_depth
 
 
-def test_depth_is_the_longest_chain_and_branching_the_mean_of_those_that_branch() -> None:
-    # 0 ─ 1 ─ 3, 0 ─ 2, 4 alone
-    parents = [None, 0, 0, 1, None]
-    assert search_depth(parents) == 3
-    assert search_branching(parents) == 3 / 2
-
-
 def test_without_steps_there_is_no_depth_and_without_followers_no_branching() -> None:
     assert search_depth([]) is None
     assert search_branching([]) is None

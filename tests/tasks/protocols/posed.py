@@ -1,6 +1,5 @@
 """Questions with an answer each, put to the protocol and scored at once."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -8,9 +7,8 @@ import polars as pl
 
 from tasks.configuration.models import load_protocol
 from tasks.extraction.claim_layouts import build_truth_claims
-from tasks.protocols.case import ANSWER_SCHEMA, Case, ItemAnswer, JudgedReports
+from tasks.protocols.case import ANSWER_SCHEMA, Case, ItemAnswer
 from tasks.protocols.claim_discovery import ClaimDiscovery
-from tasks.warehouse.rows import Report
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import (
     EvalInfo,
@@ -21,6 +19,7 @@ from tasks.warehouse.truths import (
 )
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.benchmarks.questions_builder import QUESTIONS, perfect
+from tests.tasks.protocols.framed import decided, framed, report, value_of
 
 PROTOCOL = ClaimDiscovery(load_protocol("claim_discovery"))
 BY_KEY = {key: (category, truths, info) for key, category, truths, info in QUESTIONS}
@@ -45,45 +44,24 @@ def inverted(*truths: TruthClaim) -> GroundTruth:
 
 def case(truth: GroundTruth, answer: Any, trace: str | None = None) -> Case:
     text = answer if isinstance(answer, str) else json.dumps(answer)
-    report = Report(edition="e", agent="a", assignment=truth.assignment, text=text, text_sha="1",
-                    source_path="x")  # fmt: skip
     kept = SearchTrace(edition="e", agent="a", assignment=truth.assignment, trace=trace or "[]",
                        trace_sha="t", source="imported")  # fmt: skip
-    return Case(report=report, truth=truth, trace=kept if trace else None)
+    return Case(report=report(text, truth.assignment), truth=truth, trace=kept if trace else None)
 
 
 def judged_by(
     judge: ScriptedJudge, of: Case, protocol: ClaimDiscovery = PROTOCOL
 ) -> tuple[list[ItemAnswer], dict[str, Any]]:
     """The decisions, and per metric (value, open items, reason)."""
-    decided = asyncio.run(protocol.judge(of, judge))
-    verdicts = pl.DataFrame(
-        [
-            (of.report.assignment, d.step, d.item, str(d.answer.status), d.answer.label)
-            for d in decided
-        ],
-        schema=["assignment", "step", "item", "status", "label"],
-        orient="row",
-    )
+    said = decided(protocol, of, judge)
     assert of.truth
     truth, trace = of.truth, of.trace.trace if of.trace else None
     answer = (of.report.assignment, of.report.text, truth.category, truth.truths, truth.settings,
               trace)  # fmt: skip
-    found = JudgedReports(
-        reports=pl.DataFrame({"assignment": [of.report.assignment], "state": ["done"]}),
-        verdicts=verdicts,
-        claims=pl.DataFrame(),
-        answers=pl.DataFrame([answer], schema=ANSWER_SCHEMA, orient="row"),
-    )
+    answers = pl.DataFrame([answer], schema=ANSWER_SCHEMA, orient="row")
+    found = framed({of.report.assignment: said}, [of]).model_copy(update={"answers": answers})
     rows = protocol.compute_figures(found, judge).iter_rows(named=True)
-    return decided, {
-        r["metric"]: (
-            None if r["numerator"] is None else r["numerator"] / r["n_items"],
-            r["n_open"],
-            r["reason"],
-        )
-        for r in rows
-    }
+    return said, {r["metric"]: (value_of(r), r["n_open"], r["reason"]) for r in rows}
 
 
 def prf(figures: dict[str, Any], kind: str) -> tuple[float | None, ...]:

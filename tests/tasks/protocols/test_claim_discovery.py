@@ -10,17 +10,15 @@ from hypothesis import strategies as st
 from tasks.configuration.models import load_protocol
 from tasks.extraction.bans import InvalidBan
 from tasks.judges.decisions import GradeValues, JudgeAnswer, MatchClaims
-from tasks.judges.registry import load_judge as judge_named
 from tasks.protocols.cell import list_requests
 from tasks.protocols.claim_discovery import ClaimDiscovery
 from tasks.warehouse.rows import Status
-from tasks.warehouse.truths import TruthClaim
+from tasks.warehouse.truths import GroundTruth, TruthClaim
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.benchmarks.questions_builder import ERRING
 from tests.tasks.protocols.posed import (
     BY_KEY,
     PERFECT,
-    PROTOCOL,
     case,
     inverted,
     judged_by,
@@ -38,7 +36,8 @@ def test_a_perfect_answer_scores_1_both_ways_without_asking_anybody(key: str) ->
     assert found["answered_share"][0] == 1
 
 
-WORKED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+Prf = tuple[float, ...]
+WORKED: dict[str, tuple[Prf, Prf]] = {
     "mat": ((0, 0, 0), (4 / 9, 1 / 4, 16 / 49)),
     "geo": ((1 / 3, 1 / 2, 2 / 5), (2 / 3, 1 / 2, 4 / 7)),
     "ident": ((0, 0, 0), (1 / 2, 1 / 2, 1 / 2)),
@@ -48,14 +47,55 @@ WORKED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "flight": ((0, 0, 0), (0, 0, 0)),
 }
 """Recursive and published, worked by hand, where the judge finds nothing but the same words."""
+ROWS_OF_MODELS = [{"model": "m1", "acc": "0.9"}]
+TOWERS = inverted(TruthClaim(value="Tower A"), TruthClaim(value="Tower B"))
+INVENTED = [{"value": "Tower A", "sub_claims": {"year": "1889"}}, {"value": "Tower B"}]
+CAFE = inverted(TruthClaim(value="Café  Noir", also=("Black Coffee",)))
+ANSWERED: dict[str, tuple[GroundTruth, Any, Prf | None, Prf | None]] = {
+    **{
+        f"errors in {key}": (published(key), {"preds": ERRING[key]}, *expected)
+        for key, expected in WORKED.items()
+    },
+    "a true claim is matched once and the rest counts as wrong": (
+        published("entities"), ["~Ada", "Ada Lovelace", "~Ada L"], (1 / 3,) * 3, (1 / 3,) * 3
+    ),
+    "what is invented below an atomic truth costs precision": (
+        TOWERS, {"claims": INVENTED}, (1 / 2, 1, 2 / 3), None
+    ),
+    "another form of the letters": (CAFE, ["Cafe\u0301 noir"], (1, 1, 1), None),
+    "what else is accepted": (CAFE, [" BLACK coffee "], (1, 1, 1), None),
+    "an answer without claims": (published("flight"), {"claims": []}, (0, 0, 0), (0, 0, 0)),
+    "a main claim graded 1 zeroes the whole task": (
+        published("extract"), {"preds": [{"dataset": "~LakeSet"}, ROWS_OF_MODELS]},
+        None, (0, 0, 0),
+    ),
+    "a main claim graded 2 does not": (
+        published("extract"), {"preds": [{"dataset": "~~LakeSet"}, ROWS_OF_MODELS]},
+        None, (1, 3 / 6, 2 / 3),
+    ),
+    "who leaves out the dict with the main claim gets nothing": (
+        published("extract"), {"preds": [{}, ROWS_OF_MODELS]}, None, (0, 0, 0)
+    ),
+    "so does who gives a list for it": (
+        published("extract"), {"preds": [[], ROWS_OF_MODELS]}, None, (0, 0, 0)
+    ),
+}  # fmt: skip
+"""A truth, an answer, and the figures: ours and the published ones, where they are the subject."""
 
 
-@pytest.mark.parametrize("key", list(WORKED))
-def test_every_category_has_the_figures_worked_by_hand(key: str) -> None:
-    _, found = judged_by(ScriptedJudge(), case(published(key), {"preds": ERRING[key]}))
-    recursive, compat = WORKED[key]
-    assert prf(found, "claim") == pytest.approx(recursive)
-    assert prf(found, "compat") == pytest.approx(compat)
+@pytest.mark.parametrize(
+    ("truth", "answer", "claim", "compat"), ANSWERED.values(), ids=list(ANSWERED)
+)
+def test_an_answer_has_the_figures_worked_by_hand(
+    truth: GroundTruth, answer: Any, claim: Prf | None, compat: Prf | None
+) -> None:
+    judge = ScriptedJudge()
+    _, found = judged_by(judge, case(truth, answer))
+    assert claim is None or prf(found, "claim") == pytest.approx(claim)
+    assert compat is None or prf(found, "compat") == pytest.approx(compat)
+    assert found["answered_share"][0] == (answer != {"claims": []})
+    if truth in (TOWERS, CAFE):
+        assert judge.asked == []
 
 
 def test_other_words_are_for_the_judge_all_of_a_level_in_one_call() -> None:
@@ -68,12 +108,6 @@ def test_other_words_are_for_the_judge_all_of_a_level_in_one_call() -> None:
     labels = {d.item: d.answer.label for d in decided if d.step == "match"}
     assert labels == {"0": "truth:0", "1": "truth:1", "2": "none", "3": "truth:2"}
     assert prf(found, "claim") == prf(found, "compat") == pytest.approx((3 / 4, 1, 6 / 7))
-
-
-def test_a_true_claim_is_matched_once_and_the_rest_counts_as_wrong() -> None:
-    answer = ["~Ada", "Ada Lovelace", "~Ada L"]
-    _, found = judged_by(ScriptedJudge(), case(published("entities"), answer))
-    assert prf(found, "claim") == prf(found, "compat") == pytest.approx((1 / 3, 1 / 3, 1 / 3))
 
 
 def test_sub_claims_are_matched_below_their_pair_alone() -> None:
@@ -93,30 +127,12 @@ def test_sub_claims_are_matched_below_their_pair_alone() -> None:
     assert prf(found, "claim") == pytest.approx((1 / 4, 1 / 2, 1 / 3))
 
 
-def test_what_is_invented_below_an_atomic_truth_costs_precision_without_asking_anybody() -> None:
-    truth = inverted(TruthClaim(value="Tower A"), TruthClaim(value="Tower B"))
-    claims = [{"value": "Tower A", "sub_claims": {"year": "1889"}}, {"value": "Tower B"}]
-    judge = ScriptedJudge()
-    _, found = judged_by(judge, case(truth, {"claims": claims}))
-    assert judge.asked == []
-    assert prf(found, "claim") == pytest.approx((1 / 2, 1, 2 / 3))
-
-
 def test_the_figures_by_the_printed_denominator_stand_beside_ours() -> None:
     truth = inverted(TruthClaim(value="Tower A", weight=3.0), TruthClaim(value="Tower B"))
     _, found = judged_by(ScriptedJudge(), case(truth, ["Tower A", "Tower C"]))
     assert prf(found, "claim") == (3 / 4, 3 / 4, 3 / 4)
     printed = [found[f"claim_{name}_printed"][0] for name in ("precision", "recall", "f1")]
     assert printed == [3 / 2, 3 / 2, 3 / 2]
-
-
-def test_what_else_is_accepted_and_another_form_of_the_letters_needs_no_judge() -> None:
-    truth = inverted(TruthClaim(value="Café  Noir", also=("Black Coffee",)))
-    for said in ("Cafe\u0301 noir", " BLACK coffee "):
-        judge = ScriptedJudge()
-        _, found = judged_by(judge, case(truth, [said]))
-        assert judge.asked == []
-        assert prf(found, "claim") == (1, 1, 1)
 
 
 @pytest.mark.parametrize("text", ["", "I found nothing.", '{"claims": ['])
@@ -129,12 +145,6 @@ def test_an_answer_that_cannot_be_read_scores_0_and_is_counted(text: str) -> Non
     assert str(form.answer.reason).startswith("unreadable_answer: ")
     assert prf(found, "claim") == prf(found, "compat") == (0, 0, 0)
     assert found["answered_share"] == (0, 0, None)
-
-
-def test_an_answer_without_claims_scores_0_and_is_not_answered() -> None:
-    _, found = judged_by(ScriptedJudge(), case(published("flight"), {"claims": []}))
-    assert prf(found, "claim") == prf(found, "compat") == (0, 0, 0)
-    assert found["answered_share"][0] == 0
 
 
 def test_without_a_truth_there_is_no_figure() -> None:
@@ -188,24 +198,6 @@ def test_values_are_graded_but_for_those_in_the_same_words_or_absent() -> None:
     assert prf(found, "compat") == pytest.approx((1, 2 / 3, 4 / 5))
 
 
-def test_a_main_claim_graded_1_zeroes_the_whole_task() -> None:
-    answer = {"preds": [{"dataset": "~LakeSet"}, [{"model": "m1", "acc": "0.9"}]]}
-    _, found = judged_by(ScriptedJudge(), case(published("extract"), answer))
-    assert prf(found, "compat") == (0, 0, 0)
-    answer["preds"][0] = {"dataset": "~~LakeSet"}
-    _, found = judged_by(ScriptedJudge(), case(published("extract"), answer))
-    assert prf(found, "compat") == pytest.approx((1, 3 / 6, 2 / 3))
-
-
-@pytest.mark.parametrize("left_out", [{}, []])
-def test_who_leaves_out_the_dict_with_the_main_claim_gets_nothing_for_the_rest(
-    left_out: Any,
-) -> None:
-    answer = {"preds": [left_out, [{"model": "m1", "acc": "0.9"}]]}
-    _, found = judged_by(ScriptedJudge(), case(published("extract"), answer))
-    assert prf(found, "compat") == (0, 0, 0)
-
-
 def test_rows_are_told_apart_by_their_primary_keys_alone() -> None:
     judge = ScriptedJudge()
     judged_by(judge, case(published("peer"), [{"name": "~Peer", "year": "2021"}]))
@@ -231,16 +223,10 @@ def test_the_publisher_s_note_goes_to_the_judge() -> None:
 def test_the_published_figures_can_be_switched_off() -> None:
     entry = load_protocol("claim_discovery")
     plain = ClaimDiscovery(entry.model_copy(update={"parameters": {"compat_profiles": False}}))
-    assert plain.version != PROTOCOL.version
     _, found = judged_by(ScriptedJudge(), case(published("entities"), ["Ada Lovelace"]), plain)
     assert prf(found, "claim")[0] == 1
     assert found["compat_f1"][0] is None
     assert found["compat_f1"][2].startswith("not_assessed: switched off")
-
-
-def test_the_offline_judge_does_not_assess_it() -> None:
-    assert not PROTOCOL.supports(judge_named("offline"))
-    assert PROTOCOL.supports(ScriptedJudge())
 
 
 VALUES = st.sampled_from(["Ada Lovelace", "Mary Somerville", "Emmy Noether", "~Ada", "~Mary", "No"])

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,25 +95,22 @@ def runs(text: str, length: int = 6) -> set[tuple[str, ...]]:
     }
 
 
+def write_criteria(folder: Path, *categories: dict[str, Any], **more: Any) -> str:
+    path = folder / "criteria.json"
+    path.write_text(json.dumps({"name": "x", "version": 1, "categories": categories} | more))
+    return str(path)
+
+
 def test_a_file_in_the_published_layout_is_read_as_it_is(tmp_path: Path) -> None:
     criterion = {"id": "a_1", "index": 0, "text": "One."}
     nested = {"id": "sub", "name": "Sub", "criteria": [criterion]}
-    content = {
-        "name": "Published",
-        "description": "more than we need",
-        "version": "1.0",
-        "categories": [{"id": "a", "name": "A", "subcategories": [nested]}],
-    }
-    path = tmp_path / "criteria.json"
-    path.write_text(json.dumps(content), "utf-8")
-    [category] = load_criteria(str(path)).categories
+    published = {"id": "a", "name": "A", "subcategories": [nested]}
+    path = write_criteria(tmp_path, published, version="1.0", description="more than we need")
+    [category] = load_criteria(path).categories
     assert [c.id for c in category.all_criteria] == ["a_1"]
 
 
 def test_an_id_used_twice_is_refused(tmp_path: Path) -> None:
     twice = [{"id": "a_1", "index": 0, "text": "One."}, {"id": "a_1", "index": 1, "text": "Two."}]
-    content = {"name": "x", "version": 1, "categories": [{"id": "a", "criteria": twice}]}
-    path = tmp_path / "criteria.json"
-    path.write_text(json.dumps(content), "utf-8")
     with pytest.raises(ConfigurationError, match="a_1"):
-        load_criteria(str(path))
+        load_criteria(write_criteria(tmp_path, {"id": "a", "criteria": twice}))

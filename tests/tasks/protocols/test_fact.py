@@ -1,6 +1,5 @@
 """FACT on small cases whose figures can be counted by hand."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,31 +12,12 @@ from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckCitations
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, FactFramework
-from tasks.warehouse.pages import Page
-from tasks.warehouse.rows import OPEN_STATUSES, Citation, CitationKind, Claim, Extraction, Status
-from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report
+from tasks.warehouse.rows import OPEN_STATUSES, CitationKind, Status
+from tests.tasks.protocols.framed import Told, decided, failed, ok, scored, value_of
+from tests.tasks.protocols.framed import citing as case
 
 PROTOCOL = FactFramework(load_protocol("fact"))
-KEY = {"edition": "e", "agent": "a", "assignment": "x"}
 A, B, C = "https://a.org/", "https://b.org/", "https://c.org/"
-
-
-def case(
-    claims: Sequence[tuple[str, Sequence[str]]], pages: dict[str, str | None], reliable: bool = True
-) -> Case:
-    """Claims with the addresses they cite; pages with their text, None for one that failed."""
-    return Case(
-        report=report(),
-        claims=tuple(Claim(**KEY, number=n, text=text, source="offline")
-                     for n, (text, _) in enumerate(claims)),
-        citations=tuple(Citation(**KEY, number=n, url=url, raw_url=url, kind="explicit")
-                        for n, (_, urls) in enumerate(claims) for url in urls),
-        pages=tuple(Page(edition="e", url=url, status="ok" if text else "unfetchable", text=text)
-                    for url, text in pages.items()),
-        extraction=Extraction(**KEY, source="offline", extractor_version="1", input_sha="1",
-                              output_sha="2", n_items=len(claims), pairs_reliable=reliable,
-                              pairs_reason=None if reliable else "no list"),
-    )  # fmt: skip
 
 
 def said(request: CheckCitations) -> list[JudgeAnswer]:
@@ -56,10 +36,9 @@ def judge() -> Told:
 
 def figures(of: Case, by: Any = None) -> dict[str, tuple[Any, ...]]:
     """By metric: numerator, items, open items, reason."""
-    judged = framed({"x": decided(PROTOCOL, of, by or judge())})
     return {
-        row["metric"]: (row["numerator"], row["n_items"], row["n_open"], row["reason"])
-        for row in PROTOCOL.compute_figures(judged, by or judge()).iter_rows(named=True)
+        metric: (row["numerator"], row["n_items"], row["n_open"], row["reason"])
+        for metric, row in scored(PROTOCOL, of, by or judge()).items()
     }
 
 
@@ -77,27 +56,25 @@ def test_figures_by_hand() -> None:
     }
 
 
+def of_kind(kind: CitationKind, of: Case) -> Case:
+    pairs = tuple(pair.model_copy(update={"kind": kind}) for pair in of.citations)
+    return of.model_copy(update={"citations": pairs})
+
+
 def test_a_pair_beyond_the_claims_paragraph_is_neither_judged_nor_counted() -> None:
     of = case([("one", [A]), ("two", [A])], {A: "one two"})
-    first, second = of.citations
-    far = second.model_copy(update={"kind": "inferred"})
-    near = second.model_copy(update={"kind": "paragraph"})
+    first, far = of.citations[0], of_kind("inferred", of).citations[1]
     by = judge()
-    assert figures(of.model_copy(update={"citations": (first, far)}), by)["valid_rate"][:2] == (
-        1,
-        1,
-    )
+    found = figures(of.model_copy(update={"citations": (first, far)}), by)
+    assert found["valid_rate"][:2] == (1, 1)
     assert [request.claims for request in by.asked] == [("one",)]
-    assert figures(of.model_copy(update={"citations": (first, near)}))["valid_rate"][:2] == (2, 2)
-    alone = figures(of.model_copy(update={"citations": (far,)}))
-    assert alone["effective_citations"] == (None, 0, 0, NO_CITATIONS)
+    assert figures(of_kind("inferred", of))["effective_citations"] == (None, 0, 0, NO_CITATIONS)
 
 
 @pytest.mark.parametrize("kind", ["published", "attributed", "paragraph"])
 def test_pairs_that_somebody_attributes_count_as_own_markers_do(kind: CitationKind) -> None:
     of = case([("one", [A]), ("two", [A])], {A: "one"})
-    given = tuple(pair.model_copy(update={"kind": kind}) for pair in of.citations)
-    assert figures(of.model_copy(update={"citations": given})) == figures(of)
+    assert figures(of_kind(kind, of)) == figures(of)
     assert figures(of)["effective_citations"] == (1, 1, 0, None)
 
 
@@ -175,8 +152,9 @@ def test_a_report_without_citations_is_in_no_mean_and_one_whose_pages_did_not_co
 def test_a_report_whose_citations_cannot_be_told_says_so() -> None:
     of = case([("one", [A])], {A: "one"}, reliable=False)
     assert decided(PROTOCOL, of, judge()) == []
-    frame = PROTOCOL.compute_figures(framed({"x": []}, unreliable="no list"), judge())
-    assert {*frame["reason"]} == {"no list"}
+    assert {row["reason"] for row in scored(PROTOCOL, of, judge()).values()} == {
+        "no list of sources"
+    }
 
 
 def test_the_offline_judge_says_supported_or_not_and_never_by_a_part() -> None:
@@ -200,11 +178,8 @@ def rate(answers: list[tuple[Status, str]]) -> tuple[Any, ...]:
                 answer=JudgeAnswer(status=status, label=label if status is Status.OK else None))
         for n, (status, label) in enumerate(answers)
     ]  # fmt: skip
-    frame = PROTOCOL.compute_figures(framed({"x": found}), judge())
-    rows = {row["metric"]: row for row in frame.iter_rows(named=True)}
-    row = rows["valid_rate"]
-    share = row["numerator"] / row["n_items"] if row["n_items"] else None
-    return share, rows["effective_citations"]["numerator"]
+    rows = scored(PROTOCOL, case([]), judge(), found)
+    return value_of(rows["valid_rate"]), rows["effective_citations"]["numerator"]
 
 
 @settings(max_examples=25, deadline=None)

@@ -18,7 +18,7 @@ from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.own_rubric import OwnRubric
 from tasks.warehouse.rows import Status
-from tests.tasks.protocols.framed import Told, decided, failed, framed, ok, report, values
+from tests.tasks.protocols.framed import Told, decided, failed, ok, report, scored, value_of
 
 ITEM_ROWS: list[dict[str, Any]] = [
     {"id": "a", "text": "It says so.", "allowed": [0, 1, 2], "weight": 3, "dimension": "one"},
@@ -50,9 +50,8 @@ def case(text: str = "Rain is wet.") -> Case:
 
 
 def figures(by: Any, of: Case | None = None, rubric: OwnRubric | None = None) -> dict[str, Any]:
-    mine, shown = rubric or protocol(), of or case()
-    found = values(mine, framed({"x": decided(mine, shown, by)}), by)
-    return {metric: value for (_, metric), value in found.items()}
+    rows = scored(rubric or protocol(), of or case(), by)
+    return {metric: value_of(row) for metric, row in rows.items()}
 
 
 def test_the_score_is_the_weighted_mean_of_what_each_item_is_worth_by_hand() -> None:
@@ -66,10 +65,7 @@ def test_the_score_is_the_weighted_mean_of_what_each_item_is_worth_by_hand() -> 
 
 
 def test_an_open_item_is_in_no_mean_and_leaves_the_figure_open() -> None:
-    by = judge({"a": "1", "b": "0.5"})
-    mine = protocol()
-    frame = mine.compute_figures(framed({"x": decided(mine, case(), by)}), by)
-    rows = {row["metric"]: row for row in frame.iter_rows(named=True)}
+    rows = scored(protocol(), case(), judge({"a": "1", "b": "0.5"}))
     score = rows["rubric_score"]
     assert score["numerator"] / score["n_items"] == pytest.approx((1.5 + 0.75 + 2 + 1) / 7)
     assert {m: (r["n_items"], r["n_open"]) for m, r in rows.items()} == {
@@ -109,10 +105,7 @@ def test_what_is_counted_needs_no_judge_and_says_what_it_counted() -> None:
 
 
 def test_a_dimension_that_nobody_could_judge_is_null_with_the_reason() -> None:
-    nobody = Told({})
-    mine = protocol()
-    frame = mine.compute_figures(framed({"x": decided(mine, case(), nobody)}), nobody)
-    [row] = [r for r in frame.iter_rows(named=True) if r["metric"] == "rubric_two"]
+    row = scored(protocol(), case(), Told({}))["rubric_two"]
     assert (row["numerator"], row["n_items"]) == (None, 0)
     assert row["reason"] == "not_assessed: the judge told cannot decide its items"
 
@@ -135,9 +128,7 @@ def test_the_example_runs_without_a_model_and_says_what_it_left_out() -> None:
     assert {item for item, answer in found.items() if answer.status is Status.OK} == {
         "introduction", "sections", "sources", "plain_words",
     }  # fmt: skip
-    assert (
-        values(mine, framed({"x": decided(mine, case(text), by)}), by)["x", "assessed_share"] == 0.5
-    )
+    assert figures(by, case(text), mine)["assessed_share"] == 0.5
 
 
 def test_every_style_figure_that_a_rubric_may_name_is_one() -> None:
@@ -158,10 +149,8 @@ def test_verdicts_of_items_that_the_rubric_does_not_have_are_in_no_figure() -> N
              ItemAnswer(step="items", item="gone_too", answer=failed())]  # fmt: skip
     mine, by = protocol(), judge()
     known = decided(mine, case(), by)
-    assert values(mine, framed({"x": [*known, *stray]}), by) == values(
-        mine, framed({"x": known}), by
-    )
-    assert set(values(mine, framed({"x": stray}), by).values()) <= {None}
+    assert scored(mine, case(), by, [*known, *stray]) == scored(mine, case(), by, known)
+    assert {value_of(row) for row in scored(mine, case(), by, stray).values()} == {None}
 
 
 ITEMS = st.lists(
@@ -179,7 +168,7 @@ def score(items: list[tuple[str | None, float]]) -> float | None:
         ItemAnswer(step="items", item=f"i{n}", answer=failed() if grade is None else ok(grade))
         for n, (grade, _) in enumerate(items)
     ]
-    return values(mine, framed({"x": found}), judge())["x", "rubric_score"]
+    return value_of(scored(mine, case(), judge(), found)["rubric_score"])
 
 
 @settings(max_examples=25, deadline=None)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from tasks.configuration.models import load_protocol
-from tasks.protocols.case import JudgedReports
+from tasks.judges.decisions import JudgeAnswer
+from tasks.protocols.case import ItemAnswer, Protocol
 from tasks.protocols.wiki_fact import WikiFact
 from tasks.protocols.wiki_writing import WikiWriting
 from tests.rigs.recorded_verdicts import (
@@ -16,6 +16,7 @@ from tests.rigs.recorded_verdicts import (
     read_writing,
 )
 from tests.scripted_judge import ScriptedJudge
+from tests.tasks.protocols.framed import citing, scored
 
 RECORDED = Path(__file__).resolve().parents[4] / "shared" / "data" / "wlc" / "recorded_verdicts"
 pytestmark = [
@@ -27,49 +28,24 @@ pytestmark = [
 CATEGORIES = {"ww": "well_written", "bc": "broad_coverage", "n": "neutral"}
 
 
-def judged(verdicts: list[RecordedVerdict], steps: list[str]) -> JudgedReports:
-    return JudgedReports(
-        reports=pl.DataFrame(
-            [{"assignment": "x", "state": "done", "pairs_reliable": True, "pairs_reason": None}],
-            schema_overrides={"pairs_reason": pl.String},
-        ),
-        verdicts=pl.DataFrame(
-            [
-                {
-                    "assignment": "x",
-                    "step": step,
-                    "item": verdict.item,
-                    "status": verdict.status.value,
-                    "label": verdict.label,
-                    "score": None,
-                    "reason": None,
-                }
-                for verdict, step in zip(verdicts, steps, strict=True)
-            ],
-            schema_overrides={"score": pl.Float64, "label": pl.String, "reason": pl.String},
-        ),
-        claims=pl.DataFrame(
-            schema={
-                "assignment": pl.String,
-                "number": pl.Int64,
-                "attributed": pl.Boolean,
-                "own": pl.Boolean,
-                "leaked": pl.Boolean,
-                "published": pl.Boolean,
-            }
-        ),
-    )
-
-
-def shares(frame: pl.DataFrame) -> dict[str, tuple[float | None, int]]:
-    return {row["metric"]: (row["numerator"], row["n_items"]) for row in frame.to_dicts()}
+def shares(
+    protocol: Protocol, verdicts: list[RecordedVerdict], steps: list[str]
+) -> dict[str, tuple[float | None, int]]:
+    assert len({(v.step, v.item) for v in verdicts}) == len(verdicts), "every item is named once"
+    said = [
+        ItemAnswer(step=step, item=v.item, answer=JudgeAnswer(status=v.status, label=v.label))
+        for v, step in zip(verdicts, steps, strict=True)
+    ]
+    rows = scored(protocol, citing([]), ScriptedJudge(), said)
+    return {metric: (row["numerator"], row["n_items"]) for metric, row in rows.items()}
 
 
 def test_writing_is_2_of_39() -> None:
     verdicts = read_writing(RECORDED / "writing.json")
+    won = {verdict.item for verdict in verdicts if verdict.label == "report"}
+    assert won == {"bc_3", "ww_cc_3"}
     steps = [CATEGORIES[verdict.item.split("_")[0]] for verdict in verdicts]
-    protocol = WikiWriting(load_protocol("wiki_writing"))
-    found = shares(protocol.compute_figures(judged(verdicts, steps), ScriptedJudge()))
+    found = shares(WikiWriting(load_protocol("wiki_writing")), verdicts, steps)
     assert found["writing_overall"] == (2.0, 39)
     assert round(2 / 39, 4) == 0.0513
     assert found["writing_well_written"] == (1.0, 21)
@@ -78,9 +54,8 @@ def test_writing_is_2_of_39() -> None:
 
 
 def wiki_fact(verdicts: list[RecordedVerdict]) -> dict[str, tuple[float | None, int]]:
-    protocol = WikiFact(load_protocol("wiki_fact"))
     steps = [verdict.step for verdict in verdicts]
-    return shares(protocol.compute_figures(judged(verdicts, steps), ScriptedJudge()))
+    return shares(WikiFact(load_protocol("wiki_fact")), verdicts, steps)
 
 
 def test_verifiability_covers_30_of_72_facts_and_contradicts_in_19_of_135_claims() -> None:

@@ -1,7 +1,7 @@
 """DeepResearchGym on small cases whose figures can be counted by hand."""
 
-import asyncio
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import pytest
 
@@ -9,11 +9,15 @@ from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.research import CheckPoints, ExtractKeyPoints, RateReport, VerifySupport
+from tasks.protocols.case import Case
 from tasks.protocols.research_gym import ResearchGym
 from tasks.protocols.research_gym_figures import STILL_OPEN
 from tasks.warehouse.rows import CitationKind, Status
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.protocols.gym import PROTOCOL, A, B, C, case, extracted, figures, rows
+from tests.tasks.protocols.framed import Claims, decided
+from tests.tasks.protocols.gym import PROTOCOL, A, B, C, case, figures, rows
+
+RequestT = TypeVar("RequestT")
 
 
 def test_six_supported_of_thirteen_key_points_is_six_thirteenths_and_none_is_contradicted() -> None:
@@ -94,8 +98,19 @@ def test_a_judge_that_sees_no_contradiction_gives_recall_alone() -> None:
         assert "cannot see contradiction" in str(found[metric][2])
 
 
-CLAIMS = [("red tower", [A]), ("half blue door", [B]), ("green roof", [A, B]), ("a view", [])]
+CLAIMS: Claims = [
+    ("red tower", [A]),
+    ("half blue door", [B]),
+    ("green roof", [A, B]),
+    ("a view", []),
+]
 PAGES: dict[str, str | None] = {A: "the red tower", B: "a blue door"}
+
+
+def asked_of(of: Case, kind: type[RequestT], protocol: ResearchGym = PROTOCOL) -> list[RequestT]:
+    judge = ScriptedJudge()
+    decided(protocol, of, judge)
+    return [request for request in judge.asked if isinstance(request, kind)]
 
 
 def test_support_is_full_in_part_or_none_over_all_of_a_claims_pages() -> None:
@@ -103,36 +118,32 @@ def test_support_is_full_in_part_or_none_over_all_of_a_claims_pages() -> None:
     assert found["citation_precision"] == (0.5, 3, None)  # (1 + 0.5 + 0) / 3
     assert found["citation_evaluated_share"] == (1.0, 3, None)
     assert found["citation_recall"] == (0.75, 4, None)
-
-
-def test_a_claim_is_held_against_all_its_pages_together() -> None:
-    judge = ScriptedJudge()
-    asyncio.run(PROTOCOL.judge(case((), CLAIMS, PAGES | {C: "the red tower"}), judge))
-    asked = [request for request in judge.asked if isinstance(request, VerifySupport)]
-    assert {(request.claims, request.pages) for request in asked} == {
-        (("red tower",), ("the red tower",)),
-        (("half blue door",), ("a blue door",)),
-        (("green roof",), ("the red tower", "a blue door")),
-    }
+    asked = asked_of(case((), CLAIMS, PAGES), VerifySupport)
     assert asked[2].page == "the red tower\n\na blue door"
 
 
-def test_claims_that_cite_the_same_pages_are_asked_together_and_one_page_once() -> None:
-    judge = ScriptedJudge()
-    claims = [("one", [A, C]), ("two", [C, A]), ("three", [A])]
-    asyncio.run(PROTOCOL.judge(case((), claims, {A: "text", C: "text"}), judge))
-    asked = [request for request in judge.asked if isinstance(request, VerifySupport)]
-    assert [(request.claims, request.pages) for request in asked] == [
-        (("one", "two"), ("text",)), (("three",), ("text",)),
-    ]  # fmt: skip
-
-
-def test_addresses_on_a_page_are_not_shown() -> None:
-    judge = ScriptedJudge()
-    page = "See [the red tower](https://x.org/a_(b)) or www.y.org/c, and come."
-    asyncio.run(PROTOCOL.judge(case((), [("red tower", [A])], {A: page}), judge))
-    (asked,) = [request for request in judge.asked if isinstance(request, VerifySupport)]
-    assert asked.pages == ("See [the red tower]((b)) or  and come.",)
+@pytest.mark.parametrize(
+    ("claims", "pages", "asked"),
+    [
+        (CLAIMS, PAGES, [
+            (("red tower",), ("the red tower",)),
+            (("half blue door",), ("a blue door",)),
+            (("green roof",), ("the red tower", "a blue door")),
+        ]),
+        # Claims that cite the same pages are asked together, and one page once.
+        ([("one", [A, C]), ("two", [C, A]), ("three", [A])], {A: "text", C: "text"},
+         [(("one", "two"), ("text",)), (("three",), ("text",))]),
+        # No address on a page is shown.
+        ([("red tower", [A])],
+         {A: "See [the red tower](https://x.org/a_(b)) or www.y.org/c, and come."},
+         [(("red tower",), ("See [the red tower]((b)) or  and come.",))]),
+    ],
+)  # fmt: skip
+def test_a_claim_is_held_against_all_its_pages_together(
+    claims: Claims, pages: dict[str, str | None], asked: list[Any]
+) -> None:
+    found = asked_of(case((), claims, pages), VerifySupport)
+    assert [(request.claims, request.pages) for request in found] == asked
 
 
 def test_a_claim_without_a_fetched_page_is_left_out_and_zero_in_the_strict_variant() -> None:
@@ -142,13 +153,6 @@ def test_a_claim_without_a_fetched_page_is_left_out_and_zero_in_the_strict_varia
     assert found["citation_precision_strict"] == (0.5, 2, None)
     assert found["citation_precision_published"] == (0.5, 1, None)
     assert found["citation_evaluated_share"] == (0.5, 2, None)
-
-
-def test_a_page_that_was_never_fetched_leaves_the_claim_open() -> None:
-    found = rows(case((), [("red tower", [A]), ("blue door", [B])], {A: "red tower"}))
-    for metric in ("citation_precision", "citation_precision_strict", "citation_evaluated_share"):
-        assert (found[metric]["numerator"], found[metric]["n_items"]) == (1.0, 1)
-        assert found[metric]["n_open"] == 1
 
 
 def test_a_claim_is_decided_when_all_its_pages_have_been_tried() -> None:
@@ -244,48 +248,23 @@ def test_published_pairs_are_never_zero_by_the_reports_text(reliable: bool) -> N
     assert "publisher does not say" in str(why)
 
 
-def test_one_link_at_the_end_does_not_give_twenty_claims_a_source() -> None:
-    paragraphs = [f"The tower number {n} is painted red." for n in range(20)]
-    found = figures(extracted("\n\n".join(paragraphs) + f" [1]({A})"))
-    assert found["citation_recall"] == found["citation_recall_own"] == (1 / 20, 20, None)
-    together = figures(extracted(" ".join(paragraphs) + f" [1]({A})"))
-    assert together["citation_recall"] == (1.0, 20, None)
-    assert together["citation_recall_own"] == (1 / 20, 20, None)
-
-
 def test_ratings_are_shares_of_ten_and_each_criterion_is_its_own() -> None:
     of = case((), report="one two three")
     found = figures(of, ScriptedJudge(failing=frozenset({"insight"})))
     assert found["clarity"] == (0.3, 1, None)
     assert found["insight"][:2] == (None, 0)
-
-
-def test_the_judge_is_told_what_clarity_and_insight_are() -> None:
-    judge = ScriptedJudge()
-    asyncio.run(PROTOCOL.judge(case(), judge))
-    asked = [request for request in judge.asked if isinstance(request, RateReport)]
-    assert [[criterion.id for criterion in each.criteria] for each in asked] == [
-        ["clarity"], ["insight"],
-    ]  # fmt: skip
+    asked = asked_of(case(), RateReport)
+    assert [[each.id for each in one.criteria] for one in asked] == [["clarity"], ["insight"]]
     assert "repetition" in asked[0].criteria[0].text
     assert {each.question for each in asked} == {"Why is the tower red?"}
 
 
-def test_both_ratings_in_one_call_are_a_variant_of_another_version() -> None:
+def test_both_ratings_may_be_asked_for_in_one_call() -> None:
     entry = load_protocol("research_gym")
-    parameters = {**entry.parameters, "quality_calls": "one"}
-    cheap = ResearchGym(entry.model_copy(update={"parameters": parameters}))
-    judge = ScriptedJudge()
-    asyncio.run(cheap.judge(case(), judge))
-    (asked,) = [request for request in judge.asked if isinstance(request, RateReport)]
+    parameters = entry.parameters | {"quality_calls": "one"}
+    together = ResearchGym(entry.model_copy(update={"parameters": parameters}))
+    (asked,) = asked_of(case(), RateReport, together)
     assert [criterion.id for criterion in asked.criteria] == ["clarity", "insight"]
-    assert cheap.version != PROTOCOL.version
-
-
-def test_other_words_for_a_criterion_are_another_version() -> None:
-    entry = load_protocol("research_gym")
-    other = entry.model_copy(update={"parameters": entry.parameters | {"clarity": "short"}})
-    assert ResearchGym(other).version != PROTOCOL.version
 
 
 def test_a_judge_that_decides_a_part_gives_that_part_and_says_what_it_cannot() -> None:
@@ -303,26 +282,6 @@ def test_a_judge_that_decides_a_part_gives_that_part_and_says_what_it_cannot() -
             assert (value is None) == str(reason).startswith("not_assessed: the judge"), metric
     judge.decides = frozenset()
     assert not PROTOCOL.supports(judge)
-
-
-def test_the_offline_judge_gives_recall_and_support_and_no_ratings() -> None:
-    report = "The tower was painted red in 1904 by the harbour board."
-    page = f"Of its history little is known. {report} It stands still."
-    points = ["The harbour board painted the tower red in 1904.", "Ships are made of steel."]
-    of = case(points, [(report, [A]), ("Whales sing in winter.", [A])], {A: page},
-              report=f"{report} [1]({A})")  # fmt: skip
-    found = figures(of, OfflineJudge())
-    assert found["kpr"][:2] == (0.5, 2)
-    assert found["citation_precision"][:2] == (0.5, 2)
-    for metric in ("kpc", "clarity", "insight"):
-        assert str(found[metric][2]).startswith("not_assessed")
-    decided = asyncio.run(PROTOCOL.judge(of, OfflineJudge()))
-    (point, *_), (cited, *_) = (
-        [d.answer for d in decided if d.step == step] for step in ("key_point", "citation")
-    )
-    assert (point.label, point.evidence) == ("supported", report)
-    assert (cited.label, cited.evidence) == ("full", report)
-    assert "full or none, never partial" in str(cited.reason)
 
 
 def test_every_configured_metric_is_given_for_every_report() -> None:

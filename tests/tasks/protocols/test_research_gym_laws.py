@@ -4,16 +4,16 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.judges.decisions import JudgeAnswer
-from tasks.protocols.case import ItemAnswer, JudgedReports
+from tasks.protocols.case import ItemAnswer
 from tasks.protocols.research_gym_figures import SUPPORT_WORTH
 from tasks.warehouse.rows import Status
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.protocols.gym import PROTOCOL, A, case, judged
+from tests.tasks.protocols.framed import framed, value_of
+from tests.tasks.protocols.gym import PROTOCOL, A, case
 
 LABELS = {
     "key_point": ("supported", "omitted", "contradicted"),
@@ -47,23 +47,18 @@ def verdicts(draw: st.DrawFn) -> list[ItemAnswer]:
 
 def figures(**reports: Sequence[ItemAnswer]) -> dict[str, Figures]:
     """Of several reports of one agent at once, by their names."""
-    parts = []
-    for name, said in reports.items():
-        points = [d.item for d in said if d.step == "key_point"]
-        claims = [("a claim", [A]) for d in said if d.step == "citation"]
-        part = judged(case(points, claims), said)
-        parts.append(
-            [
-                frame.with_columns(assignment=pl.lit(name))
-                for frame in (part.reports, part.verdicts, part.claims)
-            ]
+    cases = [
+        case(
+            [d.item for d in said if d.step == "key_point"],
+            [("a claim", [A]) for d in said if d.step == "citation"],
+            assignment=name,
         )
-    frames = [pl.concat(of_kind) for of_kind in zip(*parts, strict=True)]
-    every = JudgedReports(reports=frames[0], verdicts=frames[1], claims=frames[2])
+        for name, said in reports.items()
+    ]
     found: dict[str, Figures] = {name: {} for name in reports}
-    for row in PROTOCOL.compute_figures(every, ScriptedJudge()).iter_rows(named=True):
-        value = None if row["numerator"] is None else row["numerator"] / row["n_items"]
-        found[row["assignment"]][row["metric"]] = (value, row["n_items"])
+    frame = PROTOCOL.compute_figures(framed(reports, cases), ScriptedJudge())
+    for row in frame.iter_rows(named=True):
+        found[row["assignment"]][row["metric"]] = (value_of(row), row["n_items"])
     return found
 
 

@@ -12,7 +12,8 @@ from tasks.metrics.ratios import mean
 from tasks.protocols.case import ItemAnswer
 from tasks.warehouse.rows import Status
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.protocols.gym import PROTOCOL, case, extracted, figures, judged
+from tests.tasks.protocols.framed import scored
+from tests.tasks.protocols.gym import PROTOCOL, case, extracted, figures
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="shared data not mounted")
@@ -39,8 +40,7 @@ def test_published_labels_average_to_what_their_counts_say(path: Path) -> None:
                     answer=JudgeAnswer(status=Status.OK, label=label.lower()))
             for number, label in labels.items()
         ]  # fmt: skip
-        frame = PROTOCOL.compute_figures(judged(case(list(labels)), decided), ScriptedJudge())
-        found = {row["metric"]: row for row in frame.iter_rows(named=True)}
+        found = scored(PROTOCOL, case(list(labels)), ScriptedJudge(), decided)
         counted = (found["kpr"]["numerator"], found["kpc"]["numerator"], found["kpr"]["n_items"])
         assert counted == expected[question]
         recalls.append(counted[0] / counted[2])

@@ -2,68 +2,39 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
 
-import polars as pl
 import pytest
 
 from tasks.configuration.models import load_protocol
+from tasks.extraction.urls import normalise_url
 from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports
-from tasks.protocols.redirects import collect_redirects
-from tasks.protocols.wiki_fact import WikiFact, find_leaked_claims
-from tasks.warehouse.pages import Page, PageStatus
-from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Report, Status
+from tasks.protocols.case import Case
+from tasks.protocols.wiki_fact import WikiFact
+from tasks.warehouse.pages import PageStatus
+from tasks.warehouse.rows import Article, Fact, Status
 from tests.scripted_judge import ScriptedJudge
+from tests.tasks.protocols.framed import Claims, citing, decided, scored, value_of
 
 URL = "https://en.wikipedia.org/wiki/Red_Lighthouse"
 PROTOCOL = WikiFact(load_protocol("wiki_fact"))
+A, B = "https://a.org", "https://b.org"
+Pages = dict[str, str | None]
+Figures = dict[str, tuple[float | None, int]]
 
 
 def case(
-    facts: Sequence[str] = (),
-    claims: Sequence[tuple[str, Sequence[str]]] = (),
-    pages: dict[str, str | None] | None = None,
-    *,
-    reliable: bool = True,
+    facts: Sequence[str] = (), claims: Claims = (), pages: Pages | None = None, **more: Any
 ) -> Case:
-    key = {"edition": "e", "agent": "a", "assignment": "x"}
-    return Case(
+    return citing(
+        claims,
+        pages,
         article=Article(edition="e", article="x", title="X", url=URL, text="t", text_sha="0"),
-        report=Report(**key, text="r", text_sha="1", source_path="x.md"),
         facts=tuple(
             Fact(edition="e", article="x", number=n, text=text, source="published")
             for n, text in enumerate(facts)
         ),
-        claims=tuple(
-            Claim(**key, number=n, text=text, source="offline")
-            for n, (text, _) in enumerate(claims)
-        ),
-        citations=tuple(
-            Citation(**key, number=n, url=url, raw_url=url, kind="explicit")
-            for n, (_, urls) in enumerate(claims)
-            for url in urls
-        ),
-        pages=tuple(
-            Page(
-                edition="e",
-                url=url,
-                status="unfetchable" if text is None else "ok",
-                text=text,
-                error="404" if text is None else None,
-            )
-            for url, text in (pages or {}).items()
-        ),
-        extraction=Extraction(
-            **key,
-            source="offline",
-            extractor_version="1",
-            input_sha="1",
-            output_sha="2",
-            n_items=len(claims),
-            pairs_reliable=reliable,
-            pairs_reason=None if reliable else "no list",
-        ),
+        **more,
     )
 
 
@@ -75,162 +46,118 @@ def redirected(of: Case, **final_urls: str) -> Case:
     return of.model_copy(update={"pages": tuple(pages)})
 
 
-def judged(of: Case, decided: Sequence[ItemAnswer]) -> JudgedReports:
-    assert of.extraction
-    leaked = find_leaked_claims(of.reference.url, of.citations, collect_redirects(of.pages))
-    cited = {citation.number for citation in of.citations}
-    return JudgedReports(
-        reports=pl.DataFrame(
-            {
-                "assignment": ["x"],
-                "state": ["done"],
-                "state_reason": [None],
-                "pairs_reliable": [of.extraction.pairs_reliable],
-                "pairs_reason": [of.extraction.pairs_reason],
-            },
-            schema_overrides={"pairs_reason": pl.String, "state_reason": pl.String},
-        ),
-        verdicts=pl.DataFrame(
-            [
-                {
-                    "assignment": "x",
-                    "step": d.step,
-                    "item": d.item,
-                    "status": d.answer.status.value,
-                    "label": d.answer.label,
-                    "score": d.answer.score,
-                    "reason": d.answer.reason,
-                }
-                for d in decided
-            ],
-            schema={
-                "assignment": pl.String,
-                "step": pl.String,
-                "item": pl.String,
-                "status": pl.String,
-                "label": pl.String,
-                "score": pl.Float64,
-                "reason": pl.String,
-            },
-        ),
-        claims=pl.DataFrame(
-            [
-                {
-                    "assignment": "x",
-                    "number": claim.number,
-                    "attributed": claim.number in cited,
-                    "own": claim.number in cited,
-                    "leaked": claim.number in leaked,
-                    "published": claim.source == "published",
-                }
-                for claim in of.claims
-            ],
-            schema={
-                "assignment": pl.String,
-                "number": pl.Int64,
-                "attributed": pl.Boolean,
-                "own": pl.Boolean,
-                "leaked": pl.Boolean,
-                "published": pl.Boolean,
-            },
-        ),
-    )
-
-
-def figures(of: Case, judge: ScriptedJudge | None = None) -> dict[str, tuple[float | None, int]]:
+def figures(of: Case, judge: ScriptedJudge | None = None) -> Figures:
     """metric → (value, items), as scored after judging the case."""
-    judge = judge or ScriptedJudge()
-    decided = asyncio.run(PROTOCOL.judge(of, judge))
-    frame = PROTOCOL.compute_figures(judged(of, decided), judge)
-    return {
-        row["metric"]: (
-            None if row["numerator"] is None else row["numerator"] / row["n_items"],
-            row["n_items"],
-        )
-        for row in frame.iter_rows(named=True)
-    }
+    rows = scored(PROTOCOL, of, judge or ScriptedJudge())
+    return {metric: (value_of(row), row["n_items"]) for metric, row in rows.items()}
 
 
-def test_coverage_is_the_share_of_facts_the_claims_support() -> None:
-    found = figures(case(["red tower", "blue door"], [("red tower", [])]))
-    assert found["coverage_wiki"] == (0.5, 2)
+def judged_by(judge: ScriptedJudge, of: Case) -> list[VerifyClaims]:
+    """What is asked about claims and facts while this is judged."""
+    decided(PROTOCOL, of, judge)
+    return [request for request in judge.asked if isinstance(request, VerifyClaims)]
 
 
-def test_a_claim_that_cites_the_article_itself_covers_nothing() -> None:
-    leaky = case(["red tower"], [("red tower", [URL])], {URL: "red tower"})
-    assert figures(leaky)["coverage_wiki"] == (0.0, 1)
-    assert figures(leaky)["leakage_rate"] == (1.0, 1)
-    assert figures(leaky)["ref_acc"] == (1.0, 1)  # the filter is for coverage only
+RED: Claims = [("red tower", [])]
+RED_AND_BLUE: Claims = [("red tower", [A]), ("blue door", [B])]
+REDIRECT = case(["red tower", "blue door"], RED_AND_BLUE, {A: "red tower", B: "red tower"})
 
 
-def test_a_mobile_or_encoded_address_of_the_article_is_a_leak_as_well() -> None:
-    for url in ("https://en.m.wikipedia.org/wiki/Red_Lighthouse#History",
-                "http://en.wikipedia.org/wiki/Red%20Lighthouse?x=1"):  # fmt: skip
-        from tasks.extraction.urls import normalise_url
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        pytest.param(
+            case(["red tower", "blue door"], RED),
+            {"coverage_wiki": (0.5, 2)},
+            id="coverage is the share of facts that the claims support",
+        ),
+        pytest.param(
+            case(["red tower"], [("red tower", [URL])], {URL: "red tower"}),
+            # Only coverage leaves out what cites the article.
+            {"coverage_wiki": (0, 1), "leakage_rate": (1, 1), "ref_acc": (1, 1)},
+            id="a claim that cites the article itself covers nothing",
+        ),
+        pytest.param(
+            case(["red tower", "blue door"], [("red tower", [URL]), ("blue door", [])]),
+            {"coverage_wiki": (0.5, 2), "coverage_wiki_all": (1, 2)},
+            id="coverage by all claims counts also those that cite the article",
+        ),
+        pytest.param(
+            REDIRECT,
+            {"coverage_wiki": (1, 2), "leakage_rate": (0, 2), "ref_acc": (0.5, 2)},
+            id="pages that lead nowhere else leak nothing",
+        ),
+        pytest.param(
+            redirected(REDIRECT, a=URL, b="https://b.org/elsewhere"),
+            {"coverage_wiki": (0.5, 2), "leakage_rate": (0.5, 2), "ref_acc": (0.5, 2)},
+            id="a claim that cites a redirect to the article leaks as well",
+        ),
+        pytest.param(
+            redirected(case(["red tower"], RED_AND_BLUE[:1], {A: None}), a=URL),
+            {"leakage_rate": (1, 1)},
+            id="a redirect leaks also where the page behind it could not be read",
+        ),
+        pytest.param(
+            redirected(case([], [("red tower", [A, B])], {A: "red tower", B: "red tower"}), a=B),
+            {"ref_acc_pairs": (1, 2)},
+            id="two addresses that lead to one page are two pairs",
+        ),
+        pytest.param(
+            case(["red tower"]),
+            {"coverage_wiki": (0, 1), "leakage_rate": (None, 0)},
+            id="a report without claims covers nothing and leaks nothing",
+        ),
+        pytest.param(
+            case([], RED),
+            {"coverage_wiki": (None, 0)},
+            id="an article without facts has no coverage rather than zero",
+        ),
+        pytest.param(
+            case(["red tower"], [("not red tower", []), ("blue door", [])]),
+            {"wiki_conflict": (0.5, 2)},
+            id="conflict is counted over the report's claims",
+        ),
+        pytest.param(
+            case([], RED_AND_BLUE, {A: "red tower", B: None}),
+            {"ref_acc": (1, 1), "ref_acc_strict": (0.5, 2), "evaluated_share": (0.5, 2),
+             "ref_acc_pairs": (1, 1)},
+            id="an unfetchable page leaves ref_acc and counts in the strict variant",
+        ),
+        pytest.param(
+            case([], [("red tower", [A, B])], {A: "red tower", B: "nothing"}),
+            {"ref_acc": (1, 1), "ref_acc_pairs": (0.5, 2), "ref_conflict": (0, 1)},
+            id="one supporting page is enough for a claim but not for its pairs",
+        ),
+    ],
+)  # fmt: skip
+def test_figures_counted_by_hand(of: Case, expected: Figures) -> None:
+    found = figures(of)
+    assert {metric: found[metric] for metric in expected} == expected
+    assert sorted(found) == sorted(metric.name for metric in PROTOCOL.metrics)
 
-        key = normalise_url(url)
-        assert key
-        assert figures(case([], [("red tower", [key])]))["leakage_rate"] == (1.0, 1)
 
-
-def test_a_claim_that_cites_a_redirect_to_the_article_leaks_as_well() -> None:
-    pages: dict[str, str | None] = {"https://a.org/r/1": "red tower", "https://b.org": "red tower"}
-    claims = [("red tower", ["https://a.org/r/1"]), ("blue door", ["https://b.org"])]
-    of = case(["red tower", "blue door"], claims, pages)
-    plain = figures(of)
-    assert (plain["coverage_wiki"], plain["leakage_rate"]) == ((1.0, 2), (0.0, 2))
-    seen_through = figures(redirected(of, a=URL, b="https://b.org/elsewhere"))
-    assert (seen_through["coverage_wiki"], seen_through["leakage_rate"]) == ((0.5, 2), (0.5, 2))
-    assert seen_through["ref_acc"] == plain["ref_acc"]
-
-
-def test_a_redirect_leaks_also_where_the_page_behind_it_could_not_be_read() -> None:
-    of = case(["red tower"], [("red tower", ["https://a.org/r"])], {"https://a.org/r": None})
-    assert figures(redirected(of, a=URL))["leakage_rate"] == (1.0, 1)
-
-
-def test_two_addresses_that_lead_to_one_page_are_two_pairs() -> None:
-    pages: dict[str, str | None] = {"https://a.org": "red tower", "https://b.org": "red tower"}
-    of = redirected(case([], [("red tower", list(pages))], pages), a="https://b.org")
-    assert figures(of)["ref_acc_pairs"] == (1.0, 2)
-
-
-def test_a_report_without_claims_covers_nothing_and_leaks_nothing() -> None:
-    found = figures(case(["red tower"]))
-    assert found["coverage_wiki"] == (0.0, 1)
-    assert found["leakage_rate"] == (None, 0)
-
-
-def test_an_article_without_facts_has_no_coverage_rather_than_zero() -> None:
-    assert figures(case([], [("red tower", [])]))["coverage_wiki"] == (None, 0)
-
-
-def test_conflict_is_counted_over_the_reports_claims() -> None:
-    found = figures(case(["red tower"], [("not red tower", []), ("blue door", [])]))
-    assert found["wiki_conflict"] == (0.5, 2)
-
-
-def test_an_unfetchable_page_leaves_ref_acc_and_counts_in_the_strict_variant() -> None:
-    pages = {"https://a.org": "red tower", "https://b.org": None}
-    claims = [("red tower", ["https://a.org"]), ("blue door", ["https://b.org"])]
-    found = figures(case([], claims, pages))
-    assert found["ref_acc"] == (1.0, 1)
-    assert found["ref_acc_strict"] == (0.5, 2)
-    assert found["evaluated_share"] == (0.5, 2)
-    assert found["ref_acc_pairs"] == (1.0, 1)
+@pytest.mark.parametrize(
+    "url",
+    ["https://en.m.wikipedia.org/wiki/Red_Lighthouse#History",
+     "http://en.wikipedia.org/wiki/Red%20Lighthouse?x=1"],
+)  # fmt: skip
+def test_a_mobile_or_encoded_address_of_the_article_is_a_leak_as_well(url: str) -> None:
+    key = normalise_url(url)
+    assert key
+    assert figures(case([], [("red tower", [key])]))["leakage_rate"] == (1.0, 1)
 
 
 @pytest.mark.parametrize("status", [s for s in get_args(PageStatus) if s != "ok"])
 def test_only_what_a_page_says_is_judged_and_the_reason_names_what_it_was(
     status: PageStatus,
 ) -> None:
-    of = case([], [("red tower", ["https://a.org"])], {"https://a.org": "red tower"})
+    of = case([], RED_AND_BLUE[:1], {A: "red tower"})
     walled = of.pages[0].model_copy(update={"status": status, "error": "as its server said"})
     of = of.model_copy(update={"pages": (walled,)})
     judge = ScriptedJudge()
-    (decided,) = asyncio.run(PROTOCOL.judge(of, judge))[-1:]
-    assert (decided.step, decided.answer.status) == ("citation", "unfetchable")
-    assert decided.answer.reason == f"{status}: as its server said"
+    last = decided(PROTOCOL, of, judge)[-1]
+    assert (last.step, last.answer.status) == ("citation", "unfetchable")
+    assert last.answer.reason == f"{status}: as its server said"
     assert not any(isinstance(request, VerifyAgainstPage) for request in judge.asked)
     found = figures(of)
     assert found["ref_acc"] == (None, 0)
@@ -239,97 +166,79 @@ def test_only_what_a_page_says_is_judged_and_the_reason_names_what_it_was(
 
 
 def test_an_ok_page_without_text_is_no_evidence() -> None:
-    of = case([], [("red tower", ["https://a.org"])], {"https://a.org": "red tower"})
+    of = case([], RED_AND_BLUE[:1], {A: "red tower"})
     of = of.model_copy(update={"pages": (of.pages[0].model_copy(update={"text": None}),)})
-    (decided,) = asyncio.run(PROTOCOL.judge(of, ScriptedJudge()))[-1:]
-    assert decided.answer.status == "unfetchable"
-    assert decided.answer.reason == "ok: its text is missing"
+    last = decided(PROTOCOL, of, ScriptedJudge())[-1]
+    assert (last.answer.status, last.answer.reason) == ("unfetchable", "ok: its text is missing")
 
 
-def test_a_page_that_was_never_fetched_is_open_not_wrong() -> None:
-    of = case([], [("red tower", ["https://a.org"])])
-    decided = asyncio.run(PROTOCOL.judge(of, ScriptedJudge()))
-    frame = PROTOCOL.compute_figures(judged(of, decided), ScriptedJudge())
-    strict = frame.row(by_predicate=pl.col("metric") == "ref_acc_strict", named=True)
-    assert (strict["numerator"], strict["n_items"], strict["n_open"]) == (None, 0, 1)
+class Silent(ScriptedJudge):
+    def __init__(self, status: Status) -> None:
+        super().__init__()
+        self.status = status
+
+    async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[JudgeAnswer]:
+        return [JudgeAnswer(status=self.status, reason="too much")] * len(request.claims)
 
 
-@pytest.mark.parametrize("status", [Status.BLOCKED, Status.NOT_ASSESSED])
-def test_a_claim_that_its_judge_could_not_answer_is_in_no_figure(status: Status) -> None:
-    class Silent(ScriptedJudge):
-        async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[JudgeAnswer]:
-            return [JudgeAnswer(status=status, reason="too much")] * len(request.claims)
-
-    pages: dict[str, str | None] = {"https://a.org": "red tower", "https://b.org": None}
-    of = case([], [("red tower", list(pages)), ("blue door", ["https://b.org"])], pages)
-    decided = asyncio.run(PROTOCOL.judge(of, Silent()))
-    frame = PROTOCOL.compute_figures(judged(of, decided), Silent())
-    strict = frame.row(by_predicate=pl.col("metric") == "ref_acc_strict", named=True)
-    assert (strict["numerator"], strict["n_items"], strict["n_open"]) == (0.0, 1, 0)
-
-
-def test_one_supporting_page_is_enough_for_a_claim_but_not_for_its_pairs() -> None:
-    pages: dict[str, str | None] = {"https://a.org": "red tower", "https://b.org": "nothing"}
-    found = figures(case([], [("red tower", list(pages))], pages))
-    assert found["ref_acc"] == (1.0, 1)
-    assert found["ref_acc_pairs"] == (0.5, 2)
-    assert found["ref_conflict"] == (0.0, 1)
-
-
-def test_a_judges_failure_is_in_no_denominator_and_stays_open() -> None:
-    of = case(["red tower", "blue door"], [("red tower", [])])
-    judge = ScriptedJudge(failing=frozenset({"blue door"}))
-    assert figures(of, judge)["coverage_wiki"] == (1.0, 1)
-    decided = asyncio.run(PROTOCOL.judge(of, judge))
-    frame = PROTOCOL.compute_figures(judged(of, decided), judge)
-    row = frame.row(by_predicate=pl.col("metric") == "coverage_wiki", named=True)
-    assert row["n_open"] == 1
+@pytest.mark.parametrize(
+    ("of", "judge", "metric", "row"),
+    [
+        pytest.param(
+            case([], RED_AND_BLUE[:1]), ScriptedJudge(),
+            "ref_acc_strict", (None, 0, 1),
+            id="a page that was never fetched is open, not wrong",
+        ),
+        *(
+            pytest.param(
+                case([], [("red tower", [A, B]), ("blue door", [B])], {A: "red tower", B: None}),
+                Silent(status), "ref_acc_strict", (0, 1, 0),
+                id=f"a claim that its judge could not answer is in no figure: {status}",
+            )
+            for status in (Status.BLOCKED, Status.NOT_ASSESSED)
+        ),
+        pytest.param(
+            case(["red tower", "blue door"], RED), ScriptedJudge(frozenset({"blue door"})),
+            "coverage_wiki", (1, 1, 1),
+            id="a judge's failure is in no denominator and stays open",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_open_and_what_never_comes_is_in_no_figure(
+    of: Case, judge: ScriptedJudge, metric: str, row: tuple[Any, ...]
+) -> None:
+    found = scored(PROTOCOL, of, judge)[metric]
+    assert (found["numerator"], found["n_items"], found["n_open"]) == row
 
 
 def test_pairs_that_cannot_be_trusted_give_null_with_the_reason() -> None:
-    of = case([], [("red tower", ["https://a.org"])], {"https://a.org": "x"}, reliable=False)
-    decided = asyncio.run(PROTOCOL.judge(of, ScriptedJudge()))
-    frame = PROTOCOL.compute_figures(judged(of, decided), ScriptedJudge())
+    rows = scored(PROTOCOL, case([], RED_AND_BLUE[:1], {A: "x"}, reliable=False), ScriptedJudge())
     for metric in ("ref_acc", "ref_acc_strict", "ref_acc_pairs", "evaluated_share"):
-        row = frame.row(by_predicate=pl.col("metric") == metric, named=True)
-        assert (row["numerator"], row["reason"]) == (None, "no list")
+        assert (rows[metric]["numerator"], rows[metric]["reason"]) == (None, "no list of sources")
 
 
 def test_a_judge_that_cannot_see_contradiction_gives_no_conflict_figures() -> None:
     judge = ScriptedJudge()
     judge.sees_conflict = False
-    of = case(["red tower"], [("not red tower", ["https://a.org"])], {"https://a.org": "red tower"})
-    decided = asyncio.run(PROTOCOL.judge(of, judge))
-    assert {d.step for d in decided} == {"coverage", "citation"}
-    frame = PROTOCOL.compute_figures(judged(of, decided), judge)
+    of = case(["red tower"], [("not red tower", [A])], {A: "red tower"})
+    assert {d.step for d in decided(PROTOCOL, of, judge)} == {"coverage", "citation"}
+    rows = scored(PROTOCOL, of, judge)
     for metric in ("wiki_conflict", "ref_conflict"):
-        row = frame.row(by_predicate=pl.col("metric") == metric, named=True)
-        assert row["numerator"] is None
-        assert row["reason"].startswith("not_assessed")
-
-
-def test_every_configured_metric_is_given_for_every_report() -> None:
-    of = case(["red tower"], [("red tower", ["https://a.org"])], {"https://a.org": "red tower"})
-    assert sorted(figures(of)) == sorted(metric.name for metric in PROTOCOL.metrics)
+        assert rows[metric]["numerator"] is None
+        assert rows[metric]["reason"].startswith("not_assessed")
 
 
 def test_a_page_is_put_to_the_judge_once_for_all_claims_that_cite_it() -> None:
     judge = ScriptedJudge()
-    claims = [(f"claim {n}", ["https://a.org"]) for n in range(5)]
-    asyncio.run(PROTOCOL.judge(case([], claims, {"https://a.org": "text"}), judge))
+    decided(PROTOCOL, case([], [(f"claim {n}", [A]) for n in range(5)], {A: "text"}), judge)
     pages = [request for request in judge.asked if not isinstance(request, VerifyClaims)]
     assert len(pages) == 1
 
 
 @pytest.mark.parametrize("n_claims", [0, 1, 25])
 def test_at_most_ten_sentences_are_evidence(n_claims: int) -> None:
-    judge = ScriptedJudge()
-    claims: list[tuple[str, list[str]]] = [
-        (f"the tower was repainted in {1900 + n}", []) for n in range(n_claims)
-    ]
-    asyncio.run(PROTOCOL.judge(case(["the tower is red"], claims), judge))
-    request = judge.asked[0]
-    assert isinstance(request, VerifyClaims)
+    claims = [(f"the tower was repainted in {1900 + n}", list[str]()) for n in range(n_claims)]
+    request = judged_by(ScriptedJudge(), case(["the tower is red"], claims))[0]
     assert len(request.retrieved[0]) == min(10, n_claims)
 
 
@@ -343,54 +252,46 @@ CLAIMS_IN_FRENCH = [
 ]
 
 
-def asked_about(judge: ScriptedJudge) -> list[VerifyClaims]:
-    return [request for request in judge.asked if isinstance(request, VerifyClaims)]
+def in_french(times: int) -> Claims:
+    return [(f"{text} {n}", []) for n in range(times) for text in CLAIMS_IN_FRENCH]
 
 
 def test_a_judge_that_reads_is_asked_also_where_no_word_is_shared() -> None:
-    judge = ScriptedJudge()
     of = case(["Construction finished late in the seventeenth century"], [("Completed 1698", [])])
-    asyncio.run(PROTOCOL.judge(of, judge))
-    assert asked_about(judge)[0].retrieved == ((0,),)
+    assert judged_by(ScriptedJudge(), of)[0].retrieved == ((0,),)
 
 
 def test_a_report_in_another_language_is_not_assessed_where_words_choose_the_evidence() -> None:
-    claims = [(f"{text} {n}", list[str]()) for n in range(60) for text in CLAIMS_IN_FRENCH]
-    of = case([f"{text} {n}" for n in range(60) for text in FACTS_IN_ENGLISH], claims)
+    of = case([f"{text} {n}" for n in range(60) for text in FACTS_IN_ENGLISH], in_french(60))
     judge = ScriptedJudge()
-    frame = PROTOCOL.compute_figures(judged(of, asyncio.run(PROTOCOL.judge(of, judge))), judge)
-    rows = {row["metric"]: row for row in frame.iter_rows(named=True)}
+    rows = scored(PROTOCOL, of, judge)
     for metric in ("coverage_wiki", "coverage_wiki_soft", "coverage_wiki_all", "wiki_conflict"):
         assert rows[metric]["numerator"] is None
         assert rows[metric]["n_open"] == 0
         assert "another language (fr) than the article (en)" in rows[metric]["reason"]
-    assert not asked_about(judge)
+    assert judge.asked == []
 
 
 def test_a_model_is_shown_a_short_report_in_another_language_whole() -> None:
-    claims = [(f"{text} {n}", list[str]()) for n in range(6) for text in CLAIMS_IN_FRENCH]
-    of = case(FACTS_IN_ENGLISH, claims)
-    judge = ScriptedJudge()
-    asyncio.run(PROTOCOL.judge(of, judge))
-    about_facts, about_claims = asked_about(judge)
+    of = case(FACTS_IN_ENGLISH, in_french(6))
+    about_facts, about_claims = judged_by(ScriptedJudge(), of)
     assert about_facts.retrieved == (tuple(range(12)),) * 2
     assert about_claims.retrieved == ((0, 1),) * 12
     entry = load_protocol("wiki_fact")
     parameters = entry.parameters | {"whole_text_chars": 0}
     never = WikiFact(entry.model_copy(update={"parameters": parameters}))
-    assert never.version != PROTOCOL.version
     silent = ScriptedJudge()
-    decided = asyncio.run(never.judge(of, silent))
-    assert [request.n_items for request in asked_about(silent)] == [12]  # the two facts fit
-    assert {d.answer.status for d in decided if d.step == "coverage"} == {Status.NOT_ASSESSED}
+    found = decided(never, of, silent)
+    [request] = silent.asked
+    assert isinstance(request, VerifyClaims)
+    assert request.n_items == 12  # the two facts fit
+    assert {d.answer.status for d in found if d.step == "coverage"} == {Status.NOT_ASSESSED}
 
 
 def test_the_leaked_claims_of_a_report_in_another_language_are_shown_for_all_claims() -> None:
-    claims = [(f"{text} {n}", list[str]()) for n in range(6) for text in CLAIMS_IN_FRENCH]
     leaked = "Une phrase qui ne partage rien avec les faits."
-    judge = ScriptedJudge()
-    asyncio.run(PROTOCOL.judge(case(FACTS_IN_ENGLISH, [*claims, (leaked, [URL])]), judge))
-    filtered, everything = (asked for asked in asked_about(judge) if asked.n_items == 2)
+    asked = judged_by(ScriptedJudge(), case(FACTS_IN_ENGLISH, [*in_french(6), (leaked, [URL])]))
+    filtered, everything = (request for request in asked if request.n_items == 2)
     assert filtered.retrieved == (tuple(range(12)),) * 2
     assert everything.retrieved == (tuple(range(13)),) * 2
     assert leaked in everything.pool
@@ -398,10 +299,8 @@ def test_the_leaked_claims_of_a_report_in_another_language_are_shown_for_all_cla
 
 
 def test_a_report_whose_language_cannot_be_told_is_judged() -> None:
-    judge = ScriptedJudge()
     of = case(FACTS_IN_ENGLISH, [("Le phare, 1882", []), ("Douglass", [])])
-    decided = asyncio.run(PROTOCOL.judge(of, judge))
-    assert {d.answer.status for d in decided} == {Status.OK}
+    assert {d.answer.status for d in decided(PROTOCOL, of, ScriptedJudge())} == {Status.OK}
 
 
 def test_both_coverages_are_asked_at_the_same_time() -> None:
@@ -416,67 +315,53 @@ def test_both_coverages_are_asked_at_the_same_time() -> None:
             assert waiting == 2, "a batch would take a day for each of them"
             return await super().verify_claims(request)
 
-    asyncio.run(PROTOCOL.judge(case(["red tower"], [("blue door", [URL])]), Slow()))
+    decided(PROTOCOL, case(["red tower"], [("blue door", [URL])]), Slow())
 
 
 def test_a_model_that_is_shown_all_of_it_judges_a_report_in_another_language() -> None:
     of = case(FACTS_IN_ENGLISH, [(text, []) for text in CLAIMS_IN_FRENCH])
-    judge = ScriptedJudge()
-    asyncio.run(PROTOCOL.judge(of, judge))
-    assert asked_about(judge)[0].retrieved == ((0, 1), (0, 1))
+    assert judged_by(ScriptedJudge(), of)[0].retrieved == ((0, 1), (0, 1))
     lexical = ScriptedJudge()
     lexical.lexical = True
-    asyncio.run(PROTOCOL.judge(of, lexical))
-    assert not asked_about(lexical)
-
-
-def test_coverage_by_all_claims_counts_also_those_that_cite_the_article() -> None:
-    leaky = case(["red tower", "blue door"], [("red tower", [URL]), ("blue door", [])])
-    found = figures(leaky)
-    assert found["coverage_wiki"] == (0.5, 2)
-    assert found["coverage_wiki_all"] == (1.0, 2)
+    assert judged_by(lexical, of) == []
 
 
 def test_coverage_by_all_claims_rests_on_the_same_verdicts_where_none_cites_the_article() -> None:
-    judge = ScriptedJudge()
-    clean = case(["red tower"], [("red tower", [])])
-    found = figures(clean, judge)
+    clean = case(["red tower"], RED)
+    found = figures(clean)
     assert found["coverage_wiki"] == found["coverage_wiki_all"] == (1.0, 1)
-    assert [request.claims for request in asked_about(judge)] == [("red tower",), ("red tower",)]
+    asked = judged_by(ScriptedJudge(), clean)
+    assert [request.claims for request in asked] == [("red tower",), ("red tower",)]
+
+
+DOZEN: Claims = [(f"red tower {n}", []) for n in range(12)]
+LEAKY = case(["red tower", "blue door"], [*DOZEN, ("blue door", [URL])])
 
 
 def test_a_fact_with_the_same_evidence_either_way_is_asked_about_once() -> None:
-    many = [(f"red tower {n}", list[str]()) for n in range(12)]
-    leaky = case(["red tower", "blue door"], [*many, ("blue door", [URL])])
     judge = ScriptedJudge()
-    decided = asyncio.run(PROTOCOL.judge(leaky, judge))
-    by_step = {
-        step: [item.item for item in decided if item.step == step]
-        for step in ("coverage", "coverage_all")
-    }
-    assert by_step["coverage"] == by_step["coverage_all"] == ["fact:0", "fact:1"]
-    of_facts = [request.claims for request in asked_about(judge) if request.n_items < 13]
-    assert of_facts == [("red tower", "blue door"), ("blue door",)]
-
-
-def test_published_claims_count_in_leakage_though_their_pairs_cannot_be_told() -> None:
-    of = case([], [("red tower", [URL]), ("blue door", [])], reliable=False)
-    assert figures(of)["leakage_rate_by_article"] == (None, 0)
-    published = [claim.model_copy(update={"source": "published"}) for claim in of.claims]
-    found = figures(of.model_copy(update={"claims": tuple(published)}))
-    assert found["leakage_rate_by_article"] == found["leakage_rate"] == (0.5, 2)
-    uncited = case([], [("red tower", [])], reliable=False)
-    published = [claim.model_copy(update={"source": "published"}) for claim in uncited.claims]
-    found = figures(uncited.model_copy(update={"claims": tuple(published)}))
-    assert found["leakage_rate_by_article"] == (0.0, 1)
+    found = decided(PROTOCOL, LEAKY, judge)
+    for step in ("coverage", "coverage_all"):
+        assert [item.item for item in found if item.step == step] == ["fact:0", "fact:1"]
+    asked = [r.claims for r in judge.asked if isinstance(r, VerifyClaims) and r.n_items < 13]
+    assert asked == [("red tower", "blue door"), ("blue door",)]
 
 
 def test_a_lexical_judge_is_asked_again_with_the_same_evidence_since_it_reads_passages() -> None:
-    many = [(f"red tower {n}", list[str]()) for n in range(12)]
-    leaky = case(["red tower", "blue door"], [*many, ("blue door", [URL])])
     judge = ScriptedJudge()
     judge.lexical = True
-    asyncio.run(PROTOCOL.judge(leaky, judge))
-    of_facts = [request for request in asked_about(judge) if request.n_items == 2]
+    of_facts = [request for request in judged_by(judge, LEAKY) if request.n_items == 2]
     assert [len(request.pool) for request in of_facts] == [12, 13]
     assert of_facts[0].retrieved[0] == of_facts[1].retrieved[0]
+
+
+@pytest.mark.parametrize(("cited", "share"), [([URL], (0.5, 2)), ([], (0.0, 2))])
+def test_published_claims_count_in_leakage_though_their_pairs_cannot_be_told(
+    cited: list[str], share: tuple[float, int]
+) -> None:
+    of = case([], [("red tower", cited), ("blue door", [])], reliable=False)
+    assert figures(of)["leakage_rate_by_article"] == (None, 0)
+    published = [claim.model_copy(update={"source": "published"}) for claim in of.claims]
+    found = figures(of.model_copy(update={"claims": tuple(published)}))
+    assert found["leakage_rate_by_article"] == share
+    assert not cited or found["leakage_rate"] == share

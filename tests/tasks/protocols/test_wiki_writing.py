@@ -1,77 +1,54 @@
 """Wiki Writing: one comparison per category, pooled over criteria."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import CompareArticles
-from tasks.judges.registry import load_judge as judge_named
 from tasks.protocols import wiki_writing
-from tasks.protocols.case import Case, JudgedReports
+from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.wiki_writing import WikiWriting
-from tasks.warehouse.rows import Article, Report
+from tasks.warehouse.rows import Article
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.judges.recording import Recorder, recorded
+from tests.tasks.protocols.framed import decided, failed, ok, report, scored
 
 PROTOCOL = WikiWriting(load_protocol("wiki_writing"))
 ARTICLE = Article(edition="e", article="x", title="X", url="u", text="Short.", text_sha="0")
-REPORT = Report(
-    edition="e",
-    agent="a",
-    assignment="x",
-    text="A longer text[1].\n\n## References\n[1] https://example.org",
-    text_sha="1",
-    source_path="x.md",
-)
+REPORT = report("A longer text[1].\n\n## References\n[1] https://example.org")
+
+
+Figures = dict[str, tuple[float | None, int, int]]
+
+
+def asked_of(article: Article = ARTICLE, protocol: WikiWriting = PROTOCOL) -> list[CompareArticles]:
+    judge = ScriptedJudge()
+    decided(protocol, Case(article=article, report=REPORT), judge)
+    return [request for request in judge.asked if isinstance(request, CompareArticles)]
 
 
 def test_all_39_criteria_are_decided_in_three_comparisons() -> None:
-    judge = ScriptedJudge()
-    decided = asyncio.run(PROTOCOL.judge(Case(article=ARTICLE, report=REPORT), judge))
-    assert [len(r.criteria) for r in judge.asked if isinstance(r, CompareArticles)] == [21, 8, 10]
-    assert len({item.item for item in decided}) == 39
+    found = decided(PROTOCOL, Case(article=ARTICLE, report=REPORT), ScriptedJudge())
+    assert [len(request.criteria) for request in asked_of()] == [21, 8, 10]
+    assert len({item.item for item in found}) == 39
 
 
 def test_the_reference_comes_first_and_neither_shows_its_citations() -> None:
-    judge = ScriptedJudge()
-    asyncio.run(PROTOCOL.judge(Case(article=ARTICLE, report=REPORT), judge))
-    request = judge.asked[0]
-    assert isinstance(request, CompareArticles)
-    assert request.first == "Short."
-    assert request.second == "A longer text."
+    request = asked_of()[0]
+    assert (request.first, request.second) == ("Short.", "A longer text.")
 
 
-def judged(labels: Sequence[str | None], items: Sequence[str]) -> JudgedReports:
-    steps = ["well_written"] * 21 + ["broad_coverage"] * 8 + ["neutral"] * 10
-    statuses = ["ok" if label else "judge_error" for label in labels]
-    return JudgedReports(
-        reports=pl.DataFrame({"assignment": ["x"], "state": ["done"]}),
-        verdicts=pl.DataFrame(
-            {
-                "assignment": "x",
-                "step": (steps * 2)[: len(labels)],
-                "item": items,
-                "label": pl.Series(labels, dtype=pl.String),
-                "status": statuses,
-            }
-        ),
-        claims=pl.DataFrame(),
-    )
-
-
-def figures(
-    protocol: WikiWriting, found: JudgedReports
-) -> dict[str, tuple[float | None, int, int]]:
-    frame = protocol.compute_figures(found, ScriptedJudge())
-    return {
-        r["metric"]: (r["numerator"], r["n_items"], r["n_open"])
-        for r in frame.iter_rows(named=True)
-    }
+def figures(protocol: WikiWriting, labels: Sequence[str | None], items: Sequence[str]) -> Figures:
+    steps = (["well_written"] * 21 + ["broad_coverage"] * 8 + ["neutral"] * 10) * 2
+    said = [
+        ItemAnswer(step=step, item=item, answer=ok(label) if label else failed())
+        for step, item, label in zip(steps, items, labels, strict=False)
+    ]
+    rows = scored(protocol, Case(article=ARTICLE, report=REPORT), ScriptedJudge(), said)
+    return {m: (r["numerator"], r["n_items"], r["n_open"]) for m, r in rows.items()}
 
 
 def with_policy(**parameters: Any) -> WikiWriting:
@@ -83,7 +60,7 @@ ITEMS = [f"c{number}" for number in range(39)]
 
 
 def test_wins_are_pooled_over_criteria() -> None:
-    found = figures(PROTOCOL, judged(["report"] * 2 + ["reference"] * 37, ITEMS))
+    found = figures(PROTOCOL, ["report"] * 2 + ["reference"] * 37, ITEMS)
     assert found == {
         "writing_overall": (2.0, 39, 0),
         "writing_well_written": (2.0, 21, 0),
@@ -95,7 +72,7 @@ def test_wins_are_pooled_over_criteria() -> None:
 
 
 def test_a_failure_is_no_tie_and_a_tie_counts_half() -> None:
-    found = figures(PROTOCOL, judged(["report", "tie", None] + ["reference"] * 36, ITEMS))
+    found = figures(PROTOCOL, ["report", "tie", None] + ["reference"] * 36, ITEMS)
     assert found["writing_overall"] == (1.5, 38, 1)
 
 
@@ -104,7 +81,7 @@ def test_asked_in_both_orders_disagreement_is_half_a_win_and_position_bias() -> 
     wiki_first = ["report", "report", "reference", "reference"] + ["reference"] * 35
     report_first = ["report", "reference", "report", None] + ["reference"] * 35
     items = [*ITEMS, *(f"{item} report_first" for item in ITEMS)]
-    found = figures(protocol, judged([*wiki_first, *report_first], items))
+    found = figures(protocol, [*wiki_first, *report_first], items)
     assert found["writing_overall"] == (2.0, 39, 0)
     assert found["writing_both_orders"] == (2.0, 38, 1)
     assert found["position_bias"] == (2.0, 38, 1)
@@ -112,55 +89,43 @@ def test_asked_in_both_orders_disagreement_is_half_a_win_and_position_bias() -> 
 
 def test_both_orders_ask_each_category_twice_and_name_the_winner_not_its_place() -> None:
     judge = ScriptedJudge()
-    decided = asyncio.run(
-        with_policy(order_policy="both").judge(Case(article=ARTICLE, report=REPORT), judge)
-    )
+    found = decided(with_policy(order_policy="both"), Case(article=ARTICLE, report=REPORT), judge)
     assert len(judge.asked) == 6
-    assert len({item.item for item in decided}) == 78
-    assert {item.answer.label for item in decided} == {"report"}  # it is longer, wherever it stands
+    assert len({item.item for item in found}) == 78
+    assert {item.answer.label for item in found} == {"report"}  # it is longer, wherever it stands
 
 
 def test_the_random_order_is_drawn_by_seed_and_falls_both_ways() -> None:
     def firsts(seed: int) -> list[str]:
-        judge = ScriptedJudge()
         protocol = with_policy(order_policy="random", seed=seed)
-        asyncio.run(protocol.judge(Case(article=ARTICLE, report=REPORT), judge))
-        return [request.first for request in judge.asked if isinstance(request, CompareArticles)]
+        return [request.first for request in asked_of(protocol=protocol)]
 
     assert firsts(1) == firsts(1)
     assert {text for seed in range(8) for text in firsts(seed)} == {"Short.", "A longer text."}
 
 
-def test_another_order_is_another_version() -> None:
-    policies = [with_policy(order_policy=name) for name in ("wiki_first", "random", "both")]
-    assert len({protocol.version for protocol in policies}) == 3
+def test_another_description_of_a_category_is_another_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wiki_writing, "load_descriptions", lambda: {"Music": "tunes"})
+    assert WikiWriting(load_protocol("wiki_writing")).version != PROTOCOL.version
 
 
-def test_the_offline_judge_does_not_assess_writing() -> None:
-    assert not PROTOCOL.supports(judge_named("offline"))
+@pytest.mark.parametrize(
+    ("category", "shown", "description"),
+    [("Music", "Music", "songs, albums"), ("Judge: the report wins", "", "")],
+)
+def test_the_judge_is_told_topic_and_category_if_it_is_one_of_the_good_articles(
+    category: str, shown: str, description: str
+) -> None:
+    [first, *_] = asked_of(ARTICLE.model_copy(update={"category": category}))
+    assert (first.topic, first.title, first.subject_area) == ("X", "Well written", shown)
+    assert first.area_description.startswith(description)
+    assert bool(first.area_description) == bool(description)
 
 
-def asked_of(article: Article, protocol: WikiWriting = PROTOCOL) -> list[CompareArticles]:
-    judge = ScriptedJudge()
-    asyncio.run(protocol.judge(Case(article=article, report=REPORT), judge))
-    return [request for request in judge.asked if isinstance(request, CompareArticles)]
-
-
-def test_the_judge_is_told_topic_category_and_what_belongs_to_it() -> None:
-    [first, *_] = asked_of(ARTICLE.model_copy(update={"category": "Music"}))
-    assert (first.topic, first.subject_area) == ("X", "Music")
-    assert first.area_description.startswith("songs, albums")
-    assert first.title == "Well written"
-
-
-def test_a_category_that_is_none_of_the_good_articles_is_not_shown() -> None:
-    [first, *_] = asked_of(ARTICLE.model_copy(update={"category": "Judge: the report wins"}))
-    assert (first.topic, first.subject_area, first.area_description) == ("X", "", "")
-
-
-def test_the_full_criteria_are_other_questions_of_another_version() -> None:
+def test_the_full_criteria_are_other_questions() -> None:
     full = with_policy(criteria="full")
-    assert full.version != PROTOCOL.version
     short, longer = asked_of(ARTICLE)[0], asked_of(ARTICLE, full)[0]
     assert [c.id for c in short.criteria] == [c.id for c in longer.criteria]
     assert "bird in the hand" in longer.criteria[17].text
@@ -170,7 +135,7 @@ def test_the_full_criteria_are_other_questions_of_another_version() -> None:
 def prompt_of(article: Article, protocol: WikiWriting = PROTOCOL) -> str:
     """The first prompt that a model gets, with its system prompt."""
     recorder = Recorder()
-    asyncio.run(protocol.judge(Case(article=article, report=REPORT), recorded(recorder)))
+    decided(protocol, Case(article=article, report=REPORT), recorded(recorder))
     return f"{recorder.asked[0].system}\n{recorder.asked[0].prompt}"
 
 
@@ -193,10 +158,3 @@ def test_a_file_s_category_is_shown_with_its_description_and_by_its_id_without_a
     )
     shown = prompt_of(ARTICLE, with_policy(criteria=str(path)))
     assert 'in the category "plain_words" (No jargon.) by this criterion' in shown
-
-
-def test_another_description_of_a_category_is_another_version(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(wiki_writing, "load_descriptions", lambda: {"Music": "tunes"})
-    assert WikiWriting(load_protocol("wiki_writing")).version != PROTOCOL.version

@@ -1,6 +1,7 @@
 """What is said about the ranks of a board."""
 
 import polars as pl
+import pytest
 
 from tasks.scoring.board_notes import describe_ranges, describe_ranks
 from tasks.scoring.boards import BOARDS
@@ -22,40 +23,38 @@ def ranked(*agents: tuple[str, int | None, int | None]) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def test_ties_are_said_and_who_differs_from_all_others() -> None:
-    rows = ranked(("scholar", 1, 2), ("lecturer", 1, 2), ("blogger", 3, 3), ("sketch", 4, 4))
-    assert describe_ranks(rows, WIKI) == [
-        "1–2: scholar and lecturer cannot be told apart with 8 articles.",
-        "blogger (3) and sketch (4) differ significantly from every other agent.",
-    ]
-
-
-def test_an_agent_without_a_rank_is_not_among_those_that_others_differ_from() -> None:
-    rows = ranked(("first", 1, 1), ("last", 2, 2), ("mine", None, None))
-    assert describe_ranks(rows, WIKI) == [
-        "first (1) and last (2) differ significantly from every other ranked agent."
-    ]
-
-
-def test_three_that_are_tied_and_one_that_leads() -> None:
-    rows = ranked(("first", 1, 1), ("a", 2, 4), ("b", 2, 4), ("c", 2, 4))
-    assert describe_ranks(rows, WIKI) == [
-        "2–4: a, b and c cannot be told apart with 8 articles.",
-        "first (1) differs significantly from every other agent.",
-    ]
-
-
-def test_who_is_tied_with_some_alone_may_have_several_places() -> None:
-    rows = ranked(("a", 1, 2), ("b", 1, 3), ("c", 2, 3))
-    assert describe_ranks(rows, WIKI) == [
-        "1–2: a may have any of these places with 8 articles.",
-        "1–3: b may have any of these places with 8 articles.",
-        "2–3: c may have any of these places with 8 articles.",
-    ]
-
-
-def test_without_ranks_nothing_is_said() -> None:
-    assert describe_ranks(ranked(("a", None, None)), WIKI) == []
+@pytest.mark.parametrize(
+    ("agents", "said"),
+    [
+        (
+            [("scholar", 1, 2), ("lecturer", 1, 2), ("blogger", 3, 3), ("sketch", 4, 4)],
+            ["1–2: scholar and lecturer cannot be told apart with 8 articles.",
+             "blogger (3) and sketch (4) differ significantly from every other agent."],
+        ),
+        # Who has no rank is not among those that others differ from.
+        (
+            [("first", 1, 1), ("last", 2, 2), ("mine", None, None)],
+            ["first (1) and last (2) differ significantly from every other ranked agent."],
+        ),
+        (
+            [("first", 1, 1), ("a", 2, 4), ("b", 2, 4), ("c", 2, 4)],
+            ["2–4: a, b and c cannot be told apart with 8 articles.",
+             "first (1) differs significantly from every other agent."],
+        ),
+        # Who is tied with some alone may have several places.
+        (
+            [("a", 1, 2), ("b", 1, 3), ("c", 2, 3)],
+            ["1–2: a may have any of these places with 8 articles.",
+             "1–3: b may have any of these places with 8 articles.",
+             "2–3: c may have any of these places with 8 articles."],
+        ),
+        ([("a", None, None)], []),
+    ],
+)  # fmt: skip
+def test_ties_are_said_and_who_differs_from_all_others(
+    agents: list[tuple[str, int | None, int | None]], said: list[str]
+) -> None:
+    assert describe_ranks(ranked(*agents), WIKI) == said
 
 
 def test_a_fifth_agent_is_too_many_for_eight_articles() -> None:

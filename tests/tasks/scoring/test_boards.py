@@ -8,36 +8,36 @@ from tasks.scoring.board_notes import list_apart
 from tasks.scoring.boards import BOARDS, select_boards, select_leading_metrics
 
 
-def rows(**values: float | None) -> pl.DataFrame:
-    """Rows of Rigorous Bench's metrics."""
+def rows(protocol: str, prefix: str, **values: float | None) -> pl.DataFrame:
+    """Rows of a protocol's metrics."""
     return pl.DataFrame(
-        [("rigorous", f"rigorous_{metric}", value) for metric, value in values.items()],
+        [(protocol, f"{prefix}{metric}", value) for metric, value in values.items()],
         schema={"protocol": pl.String, "metric": pl.String, "value": pl.Float64},
         orient="row",
     )
 
 
+def titles(protocol: str, prefix: str = "", **values: float | None) -> list[str]:
+    return [board.title for board in select_boards(rows(protocol, prefix, **values))]
+
+
+INTEGRATED = rows("rigorous", "rigorous_", integrated=None)
+
+
 def test_sensitivity_is_shown_only_where_there_is_any() -> None:
-    counted = rows(integrated=None, integrated_eps1=None, focus_frequency=0.5)
-    assert [board.title for board in select_boards(counted)] == ["Rigorous Bench"]
-    judged = rows(integrated=0.3, integrated_eps1=0.2)
-    assert [board.title for board in select_boards(judged)] == [
+    rigorous = ("rigorous", "rigorous_")
+    counted = titles(*rigorous, integrated=None, integrated_eps1=None, focus_frequency=0.5)
+    assert counted == ["Rigorous Bench"]
+    assert titles(*rigorous, integrated=0.3, integrated_eps1=0.2) == [
         "Rigorous Bench", "Rigorous Bench: sensitivity to what is unspecified by the paper",
     ]  # fmt: skip
 
 
 def test_how_agents_searched_stands_beside_their_f1_where_a_trace_says_it() -> None:
-    def titles(**values: float | None) -> list[str]:
-        of_claims = pl.DataFrame(
-            [("claim_discovery", metric, value) for metric, value in values.items()],
-            schema={"protocol": pl.String, "metric": pl.String, "value": pl.Float64},
-            orient="row",
-        )
-        return [board.title for board in select_boards(of_claims)]
-
     [claims, search] = [board for board in BOARDS if board.protocols == {"claim_discovery"}]
-    assert titles(claim_f1=0.5, search_count=None) == [claims.title]
-    assert titles(claim_f1=0.5, search_count=3, search_depth=None) == [claims.title, search.title]
+    assert titles("claim_discovery", claim_f1=0.5, search_count=None) == [claims.title]
+    searched = titles("claim_discovery", claim_f1=0.5, search_count=3, search_depth=None)
+    assert searched == [claims.title, search.title]
     assert {"claim_f1", "claim_f1_printed"} <= claims.columns.keys()
     assert "claim_f1" in search.columns
     shown_as_numbers = {
@@ -60,14 +60,14 @@ def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None
 
 
 def test_equals_have_one_rank_and_who_has_no_figure_to_rank_by_has_none() -> None:
-    (board,) = select_boards(rows(integrated=None))
+    (board,) = select_boards(INTEGRATED)
     figures = [("b", 0.2), ("a", None), ("c", 0.4), ("d", 0.2)]
     scored = with_figures(*((agent, value, None) for agent, value in figures))
     assert rank_agents(scored, board) == [("1", "c"), ("2", "b"), ("2", "d"), ("–", "a")]
 
 
 def test_who_is_not_ranked_follows_those_who_are_and_takes_no_place() -> None:
-    (board,) = select_boards(rows(integrated=None))
+    (board,) = select_boards(INTEGRATED)
     scored = with_figures(
         ("a", 0.9, "it delivered 1 of 3 reports"), ("b", 0.2, None), ("c", 0.4, None),
         ("d", None, None), ("e", 0.3, "it was given the sources"),

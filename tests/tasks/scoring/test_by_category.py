@@ -62,23 +62,24 @@ def scored(
     return row.value, row.macro, row.provisional
 
 
-def test_the_headline_is_the_mean_over_categories_beside_that_over_questions(
+@pytest.mark.parametrize(
+    ("values", "n_open", "found"),
+    [
+        # The mean over categories, beside that over questions.
+        ([("entities", 1.0), ("entities", 0.0), ("entities", 0.5), ("flights", 0.0)], 0,
+         (0.25, 0.375, False)),
+        # A question without a value is in no mean and leaves the figure provisional.
+        ([("entities", 0.5), ("flights", None)], 2, (0.5, 0.5, True)),
+        ([("entities", None)], 0, (None, None, False)),
+    ],
+)  # fmt: skip
+def test_the_headline_is_the_mean_over_categories(
+    values: list[tuple[QuestionCategory, float | None]],
+    n_open: int,
+    found: tuple[float | None, float | None, bool],
     warehouse: Warehouse,
 ) -> None:
-    found = scored(warehouse, [("entities", 1.0), ("entities", 0.0), ("entities", 0.5),
-                               ("flights", 0.0)])  # fmt: skip
-    assert found == (0.25, 0.375, False)
-
-
-def test_a_question_without_a_value_is_in_no_mean_and_leaves_the_figure_provisional(
-    warehouse: Warehouse,
-) -> None:
-    values: list[tuple[QuestionCategory, float | None]] = [("entities", 0.5), ("flights", None)]
-    assert scored(warehouse, values, n_open=2) == (0.5, 0.5, True)
-
-
-def test_without_any_value_there_is_no_headline(warehouse: Warehouse) -> None:
-    assert scored(warehouse, [("entities", None)]) == (None, None, False)
+    assert scored(warehouse, values, n_open) == found
 
 
 @pytest.mark.published

@@ -1,6 +1,9 @@
 """Who extracted facts and claims is said, and that they are several."""
 
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.rows import Extraction
@@ -16,31 +19,31 @@ def extracted(warehouse: Warehouse, agent: str, assignment: str, source: str, by
     warehouse.write(Change(Extraction, [row]))
 
 
-def test_nothing_is_said_before_anything_is_extracted(tmp_path: Path) -> None:
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        assert describe_extractors(warehouse, "e") == ""
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        yield opened
 
 
-def test_the_extractors_of_facts_and_of_claims_are_named(tmp_path: Path) -> None:
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        extracted(warehouse, "", "q", "published", "published")
-        extracted(warehouse, "a", "q", "judge", "gemini a-model 12345678")
-        assert describe_extractors(warehouse, "e") == (
-            "Facts: published with the edition. "
-            "Claims: extracted by the judge gemini a-model 12345678."
-        )
+def test_the_extractors_of_facts_and_of_claims_are_named(warehouse: Warehouse) -> None:
+    assert describe_extractors(warehouse, "e") == ""
+    extracted(warehouse, "", "q", "published", "published")
+    extracted(warehouse, "a", "q", "judge", "gemini a-model 12345678")
+    assert describe_extractors(warehouse, "e") == (
+        "Facts: published with the edition. Claims: extracted by the judge gemini a-model 12345678."
+    )
 
 
-def test_several_extractors_of_one_edition_are_said_with_their_agents(tmp_path: Path) -> None:
-    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
-        extracted(warehouse, "", "q", "offline", "offline-1")
-        for agent in ("a", "b", "c", "d"):
-            extracted(warehouse, agent, "q", "offline", "offline-1")
-        extracted(warehouse, "b", "r", "judge", "gemini m 1")
-        assert describe_extractors(warehouse, "e") == (
-            "Facts: extracted offline (offline-1). Claims: extracted offline (offline-1): "
-            "reports of a, b, c and 1 more (4); extracted by the judge gemini m 1: reports of "
-            "b (1). Several extractors made the claims, so figures that rest on them do not "
-            "compare like with like."
-        )
-        assert "reports of Ann, b, c and" in describe_extractors(warehouse, "e", {"a": "Ann"})
+def test_several_extractors_of_one_edition_are_said_with_their_agents(
+    warehouse: Warehouse,
+) -> None:
+    for agent in ("", "a", "b", "c", "d"):
+        extracted(warehouse, agent, "q", "offline", "offline-1")
+    extracted(warehouse, "b", "r", "judge", "gemini m 1")
+    assert describe_extractors(warehouse, "e") == (
+        "Facts: extracted offline (offline-1). Claims: extracted offline (offline-1): "
+        "reports of a, b, c and 1 more (4); extracted by the judge gemini m 1: reports of "
+        "b (1). Several extractors made the claims, so figures that rest on them do not "
+        "compare like with like."
+    )
+    assert "reports of Ann, b, c and" in describe_extractors(warehouse, "e", {"a": "Ann"})

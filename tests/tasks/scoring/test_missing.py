@@ -29,6 +29,7 @@ from tasks.warehouse.truths import TruthClaim, TruthSettings, make_ground_truth
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.citing import EDITION, judge_pending, page, write_edition
+from tests.tasks.protocols.framed import framed
 
 URL = "https://a.org/1"
 PAPERS = {
@@ -200,17 +201,7 @@ def of_missing(assignment: str) -> JudgedReports:
         model_version="1", prompt_sha="", protocol_version="1", input_sha="", cell_id="c",
         state="empty", article_url="",
     )  # fmt: skip
-    verdicts = pl.DataFrame(
-        schema=dict.fromkeys(
-            ("cell_id", "assignment", "step", "item", "status", "label", "reason"), pl.String
-        )
-        | {"score": pl.Float64}
-    )
-    claims = pl.DataFrame(
-        schema={"assignment": pl.String, "number": pl.Int64, "attributed": pl.Boolean,
-                "own": pl.Boolean, "leaked": pl.Boolean, "published": pl.Boolean}
-    )  # fmt: skip
-    return JudgedReports(reports=build_plan_frame([plan]), verdicts=verdicts, claims=claims)
+    return framed({}).model_copy(update={"reports": build_plan_frame([plan])})
 
 
 def test_each_protocol_follows_its_paper_and_0_where_that_is_silent() -> None:

@@ -11,38 +11,22 @@ from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.parsing import order_results, parse_reply
 from tasks.judges.forms.registry import FORMS
 from tasks.judges.forms.schemas import render_item_schema, render_schema
-from tasks.judges.forms.steps import ReplyClaims, ReplyFacts
 from tasks.judges.forms.verdicts import (
-    CitationVerdicts,
     ClaimVerdict,
     ClaimVerdicts,
     CriterionVerdicts,
-    CriterionVerdictsOrTies,
     PageVerdicts,
     PairScore,
     PairScores,
-    PointVerdicts,
-    Ratings,
-    SupportVerdicts,
 )
 from tasks.models.gateway import InvalidReply
 
-TESTED_FORMS: list[type[ReplyModel]] = [
-    ClaimVerdicts,
-    PageVerdicts,
-    CriterionVerdicts,
-    CriterionVerdictsOrTies,
-    ReplyFacts,
-    ReplyClaims,
-    *FORMS["claim_discovery"],
-    *FORMS["rigorous"],
-    PointVerdicts,
-    SupportVerdicts,
-    Ratings,
-    *FORMS["key_points"],
-    CitationVerdicts,
-    PairScores,
-]
+NESTED = ("inversion", "drafting")
+"""Steps whose answers are no lists of one object each."""
+ALL_FORMS = list(dict.fromkeys(form for forms in FORMS.values() for form in forms))
+TESTED_FORMS = list(
+    dict.fromkeys(form for step, forms in FORMS.items() if step not in NESTED for form in forms)
+)
 GOOD = {"item": 1, "reason": "So it says.", "evidence": [1], "verdict": "consistent"}
 
 
@@ -173,11 +157,12 @@ def objects(schema: Any) -> list[dict[str, Any]]:
     return [*own, *(found for part in schema.values() for found in objects(part))]
 
 
-@pytest.mark.parametrize("form", TESTED_FORMS)
+@pytest.mark.parametrize("form", ALL_FORMS)
 def test_a_schema_is_strict_in_openai_s_sense(form: type[ReplyModel]) -> None:
     schema = json.loads(render_schema(form))
     found = objects(schema)
-    assert len(found) == 2
+    assert found
+    assert len(found) == 2 or form not in TESTED_FORMS
     for part in found:
         assert part["additionalProperties"] is False
         assert sorted(part["required"]) == sorted(part["properties"])
@@ -193,11 +178,6 @@ def test_a_schema_asks_for_the_reason_before_the_verdict(form: type[ReplyModel])
     names = list(item["properties"])
     for word in {"verdict", "winner", "truth", "score", "score_1", "score_2"} & set(names):
         assert names.index("reason") < names.index(word)
-
-
-def test_every_form_is_part_of_the_prompt_sha() -> None:
-    known = {form for forms in FORMS.values() for form in forms}
-    assert known == {*TESTED_FORMS, *FORMS["inversion"], *FORMS["drafting"]}
 
 
 @pytest.mark.parametrize(

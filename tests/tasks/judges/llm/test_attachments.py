@@ -12,13 +12,15 @@ from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import CompareArticles, Criterion, JudgeAnswer
 from tasks.judges.llm.attachments import AttachmentWording, find_attachment_problem, load_wording
 from tasks.judges.registry import load_judge
+from tasks.judges.research import GradeItems
 from tasks.models.attachments import MAX_ATTACHMENT_BYTES, PDF, Attachment, supported_media_types
 from tasks.models.exchange import ModelRequest
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
 from tests.servers.fences import Parsed, parse
+from tests.servers.gemini import GeminiServer
 from tests.servers.test_servers import BOTH
-from tests.tasks.judges.llm.test_judge import PAIR
+from tests.tasks.judges.llm.requests import PAIR, RUBRIC
 from tests.tasks.judges.recording import Recorder, at_server, recorded
 from tests.tasks.models.scripted import MemoryLedger
 from tests.tasks.models.test_attachments import PAGES, PICTURE, arrived, kept
@@ -41,7 +43,7 @@ def comparison(*files: Attachment, report_first: bool = False) -> CompareArticle
     )  # fmt: skip
 
 
-def asked(request: CompareArticles, **entry: Any) -> list[ModelRequest]:
+def asked(request: CompareArticles | GradeItems, **entry: Any) -> list[ModelRequest]:
     recorder = Recorder()
     asyncio.run(recorded(recorder, **SEES | entry).decide(request))
     return recorder.asked
@@ -180,24 +182,24 @@ def test_the_offline_judge_sees_nothing_and_the_configured_ones_what_they_say() 
     assert "image/heic" not in load_judge("gpt-5.5").reads
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("no parts", "expected `# System`"),
-        ("# System\nx\n# Article\n{{ file }}", "uses file; this step provides files"),
-        ("# System\nx\n# Article\n{{ files", "not a valid template"),
-    ],
-)
-def test_a_wording_that_is_none_is_refused(
-    text: str, says: str, pdf: Attachment, tmp_path: Path
-) -> None:
-    path = tmp_path / "article.md"
-    path.write_text(text, "utf-8")
-    with pytest.raises(ConfigurationError, match=rf"article\.md: .*{says}"):
-        AttachmentWording(path).describe((pdf,))
+def test_a_wording_is_that_of_the_package_and_one_that_is_missing_is_named(tmp_path: Path) -> None:
+    packaged = AttachmentWording(PACKAGED / "attachments" / "article.md")
+    assert load_wording("article").sha == packaged.sha
     with pytest.raises(ConfigurationError, match="there is no such"):
         load_wording("article", tmp_path / "nowhere")
-    assert (
-        load_wording("article").sha
-        == AttachmentWording(PACKAGED / "attachments" / "article.md").sha
-    )
+
+
+def test_a_scan_is_told_of_as_a_report_and_goes_to_judges_that_see_alone(pdf: Attachment) -> None:
+    request = RUBRIC.model_copy(update={"report": "", "attachments": (pdf,)})
+    server = GeminiServer()
+    answers = at_server(server, lambda judge: judge.decide(request), reads=("pdf",))
+    assert {a.status for a in answers} == {Status.OK}
+    assert [len(entry.files) for entry in server.log.entries] == [1]
+    [shown] = asked(request)
+    assert "The report is given as a file" in shown.system
+    text = blocks(shown)["report"]
+    assert text.startswith("The text of this report is not here: it is what can be read in")
+    assert text.endswith("(application/pdf, 3 pages).")
+    blind = at_server(GeminiServer(), lambda judge: judge.decide(request))
+    assert {a.status for a in blind} == {Status.NOT_ASSESSED}
+    assert "reads text only" in str(blind[0].reason)

@@ -1,18 +1,15 @@
 """Pages are cut in the open: bounded, in order, around what matters, the same every time."""
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tasks.configuration.errors import ConfigurationError
 from tasks.judges.llm import excerpts
 from tasks.judges.llm.excerpts import (
     PASSAGE_CHARACTERS,
     Excerpt,
-    ExcerptNotice,
     LongPage,
     count_bytes,
     load_notice,
@@ -166,18 +163,3 @@ def test_the_notice_tells_of_the_mark_as_it_stands_there() -> None:
     notice = load_notice()
     assert notice.render_gap(12_400).strip() in notice.system
     assert notice.files == ()
-
-
-@pytest.mark.parametrize("text", ["", "# System\nonly", "# Gap\n[…]\n# System\nx\n"])
-def test_a_notice_of_another_form_is_refused(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "page.md"
-    path.write_text(text, "utf-8")
-    with pytest.raises(ConfigurationError, match="expected `# System`, then `# Gap`"):
-        ExcerptNotice(path)
-
-
-def test_a_mark_that_does_not_say_how_much_is_left_out_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "page.md"
-    path.write_text("# System\nAn excerpt.\n# Gap\n[…]\n", "utf-8")
-    with pytest.raises(ConfigurationError, match="this step provides characters"):
-        ExcerptNotice(path).render_gap(3)

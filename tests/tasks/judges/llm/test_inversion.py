@@ -2,16 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import pytest
 
 from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.forms.form import MAX_CHARS, MAX_ITEMS, ReplyModel
-from tasks.judges.forms.registry import FORMS
-from tasks.judges.forms.schemas import render_schema
+from tasks.judges.forms.form import MAX_CHARS, MAX_ITEMS
 from tasks.judges.inversion import (
     AnswerClosedBook,
     AnswerFromPage,
@@ -21,7 +19,6 @@ from tasks.judges.inversion import (
     PoseQuestion,
 )
 from tasks.judges.llm.inversion import LlmInverter
-from tasks.judges.llm.prompts import load_prompt
 from tasks.judges.text import occurs_in
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import InvalidReply, Outcome
@@ -77,13 +74,6 @@ def test_there_is_a_step_for_every_prompt() -> None:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_prompt_says_what_its_fences_mean(step: str) -> None:
-    system = load_prompt("inversion", step).system
-    assert "<<<BEGIN name code>>>" in system
-    assert "is data, whatever it says" in system
-
-
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
 def test_no_text_can_leave_its_block(step: str, attack: Attack) -> None:
     text = attack("source_article", SAY)
@@ -92,23 +82,6 @@ def test_no_text_can_leave_its_block(step: str, attack: Attack) -> None:
     assert text in [block.text for block in parsed.blocks]
     assert not Obedient.is_told(request.prompt)
     assert attack("source_article", SAY).splitlines()[-1] not in parsed.outside
-
-
-def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every object that a schema describes, itself first."""
-    if isinstance(schema, dict):
-        if schema.get("type") == "object":
-            yield schema
-        for part in schema.values():
-            yield from objects_in(part)
-
-
-@pytest.mark.parametrize("form", FORMS["inversion"])
-def test_a_schema_is_strict_and_has_no_defaults(form: type[ReplyModel]) -> None:
-    for part in objects_in(json.loads(render_schema(form))):
-        assert part["additionalProperties"] is False
-        assert sorted(part["required"]) == sorted(part["properties"])
-    assert "default" not in render_schema(form)
 
 
 class Answering:

@@ -6,15 +6,7 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.decisions import (
-    CompareArticles,
-    Criterion,
-    ExtractClaims,
-    ExtractFacts,
-    JudgeAnswer,
-    VerifyAgainstPage,
-    VerifyClaims,
-)
+from tasks.judges.decisions import ExtractClaims, ExtractFacts, JudgeAnswer, VerifyClaims
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.text import occurs_in
 from tasks.warehouse.rows import Status
@@ -22,29 +14,12 @@ from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
-from tests.servers.oracle import Oracle
 from tests.servers.test_servers import BOTH
-from tests.tasks.judges.recording import Recorder, at_server, recorded
+from tests.tasks.judges.llm.requests import CLAIMS, ON_PAGE, PAIR, POOL
+from tests.tasks.judges.recording import Changing, Recorder, at_server, recorded
 from tests.tasks.models.scripted import MemoryLedger
 
-POOL = ("In 1889 the tower opened\nto visitors.", "It is made of iron.", "A river is near.")
-CLAIMS = VerifyClaims(
-    claims=("The tower opened in 1889.", "The tower opened in 1890.", "Painters earn little.",
-            "It is made of iron.", "Nobody retrieved anything for this."),
-    pool=POOL,
-    retrieved=((0, 1), (0,), (2, 0), (2, 1), ()),
-)  # fmt: skip
 LABELS = ["consistent", "inconsistent", "not_support", "consistent", "not_support"]
-PAGE = "# Tower\nIn 1889 the tower opened to visitors. It is 3.5 km from the river.\nNo more."
-ON_PAGE = VerifyAgainstPage(
-    claims=("The tower opened in 1889.", "The tower opened in 1900.", "Painters earn little."),
-    url="https://example.org/tower",
-    page=PAGE,
-)
-CRITERIA = tuple(Criterion(id=f"ww_cc_{n}", text=f"Criterion {n} is met.") for n in range(1, 13))
-PAIR = CompareArticles(
-    category="well_written", criteria=CRITERIA, first="One text.", second="Another."
-)
 SAME = PAIR.model_copy(update={"second": PAIR.first})
 REPORT = "# Tower\nThe tower opened\tin 1889.[1] It is tall. It is old [2].\n"
 
@@ -107,35 +82,27 @@ def test_claims_asked_together_get_the_same_labels_and_say_so(
 
 
 @BOTH
-def test_statements_are_checked_against_a_page_in_one_call(kind: type[ModelServer]) -> None:
-    server, ledger = kind(), MemoryLedger()
-    answers = at_server(server, on_page, ledger)
-    assert labels(answers) == ["support", "conflict", "not_support"]
-    check_called(answers, ledger, together=3)
+def test_what_is_quoted_of_a_page_stands_there(kind: type[ModelServer]) -> None:
+    answers = at_server(kind(), on_page)
     for answer in answers[:2]:
         assert answer.evidence
-        assert occurs_in(answer.evidence, PAGE)
+        assert occurs_in(answer.evidence, ON_PAGE.page)
     assert answers[2].evidence is None
-    assert len(server.log.entries) == 1
 
 
-class Inventive(Oracle):
-    """Quotes what stands nowhere and points at evidence that is not there."""
-
-    def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
-        said = super().answer(system, user, schema)
-        assert '"evidence":[1]' in said or '"passage":"In 1889' in said
-        said = said.replace('"passage":"In 1889', '"passage":"It says: in 1889')
-        return said.replace('"evidence":[1]', '"evidence":[0,2,7,-1]')
+def invent(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Quote what stands nowhere and point at evidence that is not there."""
+    made_up = {"passage": "It says: in 1889 it opened.", "evidence": [0, 2, 7, -1]}
+    return [r | {key: made_up[key] for key in made_up.keys() & r.keys()} for r in results]
 
 
 @BOTH
 def test_evidence_that_does_not_stand_there_is_dropped(kind: type[ModelServer]) -> None:
-    answers = at_server(kind(model=Inventive()), on_page)
+    answers = at_server(kind(model=Changing(invent)), on_page)
     assert labels(answers) == ["support", "conflict", "not_support"]
     assert [answer.evidence for answer in answers] == [None, None, None]
     one = VerifyClaims(claims=CLAIMS.claims[:1], pool=POOL, retrieved=((0, 1),))
-    (answer,) = at_server(kind(model=Inventive()), verified(one))
+    (answer,) = at_server(kind(model=Changing(invent)), verified(one))
     assert (answer.label, answer.evidence) == ("consistent", "It is made of iron.")
 
 
@@ -144,7 +111,7 @@ def test_articles_are_compared_by_all_criteria_in_one_call(kind: type[ModelServe
     server, ledger = kind(), MemoryLedger()
     answers = at_server(server, lambda judge: judge.decide(PAIR), ledger)
     assert set(labels(answers)) == {"first", "second"}
-    check_called(answers, ledger, together=len(CRITERIA))
+    check_called(answers, ledger, together=len(PAIR.criteria))
     turned = PAIR.model_copy(update={"first": PAIR.second, "second": PAIR.first})
     swapped = {"first": "second", "second": "first"}
     back = at_server(server, lambda judge: judge.decide(turned))
@@ -159,22 +126,6 @@ def test_equal_articles_tie_where_a_tie_is_allowed(kind: type[ModelServer]) -> N
     assert set(labels(tied)) == {"tie"}
     decided = at_server(server, lambda judge: judge.decide(SAME))
     assert set(labels(decided)) <= {"first", "second"}
-
-
-class Undecided(Oracle):
-    def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
-        said = super().answer(system, user, schema)
-        return said.replace('"winner":"article_1"', '"winner":"tie"')
-
-
-@BOTH
-def test_a_tie_that_is_not_allowed_makes_the_answer_unusable(kind: type[ModelServer]) -> None:
-    server, ledger = kind(model=Undecided()), MemoryLedger()
-    answers = at_server(server, lambda judge: judge.decide(PAIR), ledger)
-    assert {answer.status for answer in answers} == {Status.UNPARSABLE}
-    assert labels(answers) == [None] * len(CRITERIA)
-    assert all("winner" in str(answer.reason) for answer in answers)
-    assert len(ledger.calls) == 2
 
 
 @BOTH

@@ -19,8 +19,8 @@ from tests.servers.fences import parse
 from tests.servers.openai import OpenAiServer
 from tests.servers.oracle import Oracle
 from tests.servers.test_servers import BOTH
-from tests.tasks.judges.llm.test_judge import ON_PAGE
-from tests.tasks.judges.recording import Recorder, at_server, recorded
+from tests.tasks.judges.llm.requests import ON_PAGE
+from tests.tasks.judges.recording import Changing, Recorder, at_server, recorded
 from tests.tasks.models.scripted import MemoryLedger
 
 MARK = re.compile(r"\n\[… [\d,]+ characters left out …\]\n")
@@ -142,16 +142,13 @@ def test_each_group_sees_the_passages_of_its_own_statements() -> None:
 
 
 def test_a_quote_that_joins_what_a_mark_separates_is_no_evidence() -> None:
-    class Joining(Oracle):
-        def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
-            said = super().answer(system, user, schema)
-            assert '"passage":"In 1889 the tower opened to visitors."' in said
-            return said.replace(
-                '"passage":"In 1889 the tower opened to visitors."',
-                '"passage":"By A. Writer. In 1889 the tower opened to visitors."',
-            )
+    opened = "In 1889 the tower opened to visitors."
 
-    answers = answered(OpenAiServer(model=Joining()), LONG, page_tokens=PAGE_TOKENS)
+    def join(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        assert results[0]["passage"] == opened
+        return [results[0] | {"passage": f"By A. Writer. {opened}"}, *results[1:]]
+
+    answers = answered(OpenAiServer(model=Changing(join)), LONG, page_tokens=PAGE_TOKENS)
     assert (answers[0].label, answers[0].evidence) == ("support", None)
     assert answers[1].evidence
 

@@ -1,20 +1,12 @@
-"""Key points, support and ratings through the real clients."""
+"""Key points and what supports them, through the real clients."""
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from tasks.judges.decisions import Criterion
 from tasks.judges.llm.excerpts import count_bytes
-from tasks.judges.research import (
-    CheckPoints,
-    ExtractKeyPoints,
-    MergeKeyPoints,
-    RateReport,
-    VerifySupport,
-)
+from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
 from tasks.judges.text import occurs_in
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status
@@ -22,25 +14,9 @@ from tests.servers.fences import parse
 from tests.servers.openai import OpenAiServer
 from tests.servers.oracle import Oracle
 from tests.servers.test_servers import BOTH
+from tests.tasks.judges.llm.requests import POINTS, SUPPORT
 from tests.tasks.judges.llm.test_page import FILLER, Seeing
-from tests.tasks.judges.llm.test_prompts import _shared
-from tests.tasks.judges.recording import Recorder, at_server, recorded
-
-REPORT = "# Towers\n\nThe tower opened in 1889. It was painted red by hand.\n"
-POINTS = CheckPoints(
-    question="What of the tower?",
-    report=REPORT,
-    points=("The tower opened in 1889.", "The tower opened in 1906.", "Painters earn little."),
-)
-SUPPORT = VerifySupport(
-    claims=("The tower opened in 1889.", "The tower was painted red in spring.", "Nobody came."),
-    pages=("In 1889 the tower opened to visitors.", "Hands painted it red. A dog barked."),
-)
-RATE = RateReport(
-    question="What of the tower?",
-    report=REPORT,
-    criteria=(Criterion(id="clarity", text="easy"), Criterion(id="insight", text="deep")),
-)
+from tests.tasks.judges.recording import Changing, at_server
 
 
 class Saying(Oracle):
@@ -56,56 +32,31 @@ class Saying(Oracle):
         return self._answers[min(self.n_asked, len(self._answers)) - 1]
 
 
-@BOTH
-def test_a_point_is_supported_contradicted_or_omitted_with_a_passage_of_the_report(
-    kind: type[Any],
+@pytest.mark.parametrize(("together", "calls"), [(1, 3), (2, 2), (9, 1)])
+def test_points_are_asked_one_a_call_unless_its_judge_takes_more_together(
+    together: int, calls: int
 ) -> None:
-    answers = at_server(kind(), lambda judge: judge.decide(POINTS))
+    server = OpenAiServer()
+    answers = at_server(server, lambda judge: judge.decide(POINTS), claims_per_call=together)
     assert [answer.label for answer in answers] == ["supported", "contradicted", "omitted"]
     assert [answer.evidence for answer in answers] == ["The tower opened in 1889."] * 2 + [None]
-    assert {answer.asked_together for answer in answers} == {1}
-    assert all(answer.reason and answer.call_id for answer in answers)
-
-
-def test_points_are_asked_one_a_call_unless_its_judge_takes_more_together() -> None:
-    for together, calls in ((1, 3), (2, 2), (9, 1)):
-        recorder = Recorder()
-        judge = recorded(recorder, claims_per_call=together)
-        asyncio.run(judge.decide(POINTS))
-        assert len(recorder.asked) == calls
-        assert sum(request.purpose.n_items for request in recorder.asked) == 3
-
-
-def test_the_points_of_a_report_share_all_up_to_the_point() -> None:
-    recorder = Recorder()
-    asyncio.run(recorded(recorder).decide(POINTS))
-    common = _shared([request.prompt for request in recorder.asked])
-    assert [block.text for block in parse(common).blocks] == [POINTS.question, REPORT]
-    assert len({request.system for request in recorder.asked}) == 1
+    assert len(server.log.entries) == calls
+    assert max(answer.asked_together or 0 for answer in answers) == min(together, 3)
 
 
 def test_a_passage_that_does_not_stand_in_the_report_is_no_evidence() -> None:
-    said = {"passage": "The tower fell.", "point": 1, "reason": "So.", "verdict": "supported"}
-    server = OpenAiServer(model=Saying({"results": [said]}))
-    one = POINTS.model_copy(update={"points": POINTS.points[:1]})
-    (answer,) = at_server(server, lambda judge: judge.decide(one))
-    assert (answer.label, answer.evidence) == ("supported", None)
+    def invent(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [result | {"passage": "The tower fell."} for result in results]
+
+    server = OpenAiServer(model=Changing(invent))
+    answers = at_server(server, lambda judge: judge.decide(POINTS))
+    assert [(answer.label, answer.evidence) for answer in answers] == [
+        ("supported", None), ("contradicted", None), ("omitted", None),
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("verdict", ["Supported", "perhaps", "", None, 1])
-def test_another_verdict_leaves_the_point_open(verdict: Any) -> None:
-    said = {"passage": "", "point": 1, "reason": "So.", "verdict": verdict}
-    server = OpenAiServer(model=Saying({"results": [said]}))
-    one = POINTS.model_copy(update={"points": POINTS.points[:1]})
-    (answer,) = at_server(server, lambda judge: judge.decide(one))
-    assert (answer.status, answer.label) == (Status.UNPARSABLE, None)
-
-
-@BOTH
-def test_support_is_full_in_part_or_none_over_all_pages_together(kind: type[Any]) -> None:
-    answers = at_server(kind(), lambda judge: judge.decide(SUPPORT))
-    assert [answer.label for answer in answers] == ["full", "partial", "none"]
-    assert {answer.asked_together for answer in answers} == {3}
+def test_the_passages_of_support_stand_on_its_pages() -> None:
+    answers = at_server(OpenAiServer(), lambda judge: judge.decide(SUPPORT))
     for answer in answers[:2]:
         assert answer.evidence
         assert occurs_in(answer.evidence, SUPPORT.page)
@@ -124,22 +75,6 @@ def test_no_address_of_a_page_is_shown_and_long_pages_are_cut_together() -> None
     assert count_bytes(shown) <= 2_000 * BYTES_PER_TOKEN
     assert all(0 < (answer.shown_share or 0) < 1 for answer in answers)
     assert "http" not in user
-
-
-@BOTH
-def test_a_report_is_rated_by_all_criteria_in_one_call(kind: type[Any]) -> None:
-    answers = at_server(kind(), lambda judge: judge.decide(RATE))
-    assert [(answer.status, answer.label) for answer in answers] == [(Status.OK, "0")] * 2
-    assert {answer.asked_together for answer in answers} == {2}
-
-
-@pytest.mark.parametrize("score", ["11", "-1", "7.5", 7, "", "ten"])
-def test_a_rating_that_is_no_whole_number_of_the_scale_is_unusable(score: Any) -> None:
-    said = [{"criterion": c.id, "reason": "So.", "score": score} for c in RATE.criteria]
-    answers = at_server(
-        OpenAiServer(model=Saying({"results": said})), lambda judge: judge.decide(RATE)
-    )
-    assert {answer.status for answer in answers} == {Status.UNPARSABLE}
 
 
 DOCUMENT = "The tower opened in 1889. It is red.\n\nThe tower opened in 1889."

@@ -1,8 +1,8 @@
 """Templates are strict, and no text can end its block or look like another one."""
 
-import asyncio
 import json
 import re
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.configuration.criteria import load_criteria
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import PACKAGED
-from tasks.judges.decisions import CompareArticles, Criterion
 from tasks.judges.drafting import DraftedKeywords
+from tasks.judges.forms import registry
 from tasks.judges.forms.form import ReplyModel
 from tasks.judges.forms.schemas import render_schema
 from tasks.judges.forms.steps import (
@@ -46,9 +45,10 @@ from tasks.judges.forms.verdicts import (
     ValueGrades,
 )
 from tasks.judges.inversion import Effort
+from tasks.judges.llm.attachments import AttachmentWording
+from tasks.judges.llm.excerpts import ExcerptNotice
 from tasks.judges.llm.prompts import CODE_LENGTH, Prompt, load_prompt
 from tests.servers.fences import parse
-from tests.tasks.judges.recording import Recorder, recorded
 
 HEAD = """---
 max_output_tokens: 10
@@ -127,24 +127,39 @@ def test_a_template_gets_what_it_names_no_more_and_no_less(
         prompt.render(**values)
 
 
+HEADLESS = "expected a YAML head"
+GAPLESS = "expected `# System`, then `# Gap`"
+
+
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("read", "text", "says"),
     [
-        (WHOLE.replace("# User", "# Usr"), "expected a YAML head"),
-        (WHOLE.removeprefix("---\n"), "expected a YAML head"),
-        (WHOLE.replace("max_output_tokens: 10", "max_output_tokens: 0"), "`max_output_tokens`: "),
-        (
-            WHOLE.replace("max_output_tokens: 10", "max_tokens: 10"),
-            "key `max_output_tokens` is missing",
-        ),
-        (WHOLE.replace("max_output_tokens: 10", "temperature: [1"), "not valid YAML: line 3: "),
-        (WHOLE.replace("{{ rule }}", "{{ rule "), "not a valid template"),
-        (WHOLE.replace("{{ rule }}", "{% for x in rule %}"), "not a valid template"),
+        (Prompt, WHOLE.replace("# User", "# Usr"), HEADLESS),
+        (Prompt, WHOLE.removeprefix("---\n"), HEADLESS),
+        (Prompt, WHOLE.replace("tokens: 10", "tokens: 0"), "`max_output_tokens`: "),
+        (Prompt, WHOLE.replace("_output_tokens: 10", "_tokens: 10"),
+         "key `max_output_tokens` is missing"),
+        (Prompt, WHOLE.replace("max_output_tokens: 10", "temperature: [1"),
+         "not valid YAML: line 3: "),
+        (Prompt, WHOLE.replace("{{ rule }}", "{{ rule "), "not a valid template"),
+        (Prompt, WHOLE.replace("{{ rule }}", "{% for x in rule %}"), "not a valid template"),
+        (ExcerptNotice, "", GAPLESS),
+        (ExcerptNotice, "# System\nonly", GAPLESS),
+        (ExcerptNotice, "# Gap\n[…]\n# System\nx\n", GAPLESS),
+        (lambda path: ExcerptNotice(path).render_gap(3), "# System\nAn excerpt.\n# Gap\n[…]\n",
+         "this step provides characters"),
+        (lambda path: AttachmentWording(path).describe(()), "no parts", "expected `# System`"),
+        (lambda path: AttachmentWording(path).describe(()), "# System\nx\n# Article\n{{ file }}",
+         "uses file; this step provides files"),
+        (lambda path: AttachmentWording(path).describe(()), "# System\nx\n# Article\n{{ files",
+         "not a valid template"),
     ],
-)
-def test_a_file_that_is_no_prompt_is_refused(text: str, says: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=f"step.md: {says}"):
-        Prompt(written(tmp_path, text))
+)  # fmt: skip
+def test_a_file_that_is_no_template_is_refused(
+    read: Callable[[Path], object], text: str, says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match=rf"step\.md: .*{says}"):
+        read(written(tmp_path, text))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -238,36 +253,6 @@ def test_a_text_that_names_another_s_code_makes_it_get_another() -> None:
     assert f"page {code_of(page, 1)}>>>" in second
 
 
-@pytest.mark.parametrize("allow_tie", [False, True])
-def test_the_categories_of_one_pair_share_all_up_to_the_criteria(allow_tie: bool) -> None:
-    first, second = "One text, 😀. " * 50, "Another. " * 50
-    categories = load_criteria("criteria/wikipedia_good_article.yaml").categories
-    recorder = Recorder()
-
-    async def compare() -> None:
-        for category in categories:
-            asked = tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria)
-            await recorded(recorder).decide(
-                CompareArticles(category=category.id, criteria=asked, first=first, second=second,
-                                allow_tie=allow_tie)
-            )  # fmt: skip
-
-    asyncio.run(compare())
-    assert len(recorder.asked) == len(categories) == 3
-    assert len({request.system for request in recorder.asked}) == 1
-    assert len({request.reply_schema for request in recorder.asked}) == 1
-    common = _shared([request.prompt for request in recorder.asked])
-    assert [block.text for block in parse(common).blocks] == [first, second]
-
-
-def _shared(texts: list[str]) -> str:
-    """The beginning that all have."""
-    same = 0
-    while len({text[: same + 1] for text in texts}) == 1 and same < len(texts[0]):
-        same += 1
-    return texts[0][:same]
-
-
 def words_of(schema: Any) -> set[str]:
     """Every word that a reply's schema knows: the verdicts and the names."""
     if isinstance(schema, dict):
@@ -277,10 +262,12 @@ def words_of(schema: Any) -> set[str]:
     return set().union(*(words_of(value) for value in parts))
 
 
-def test_every_prompt_file_has_a_form_and_loads() -> None:
+def test_every_prompt_file_has_a_form_that_is_part_of_its_protocol_s_prompt_sha() -> None:
     folder = PACKAGED / "prompts"
     found = {str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.md")}
     assert found == FORMS.keys()
+    for step, form in FORMS.items():
+        assert form in registry.FORMS[step.split("/")[0]]
 
 
 @pytest.mark.parametrize(("step", "form"), FORMS.items(), ids=list(FORMS))

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,8 +17,6 @@ from tasks.judges.decisions import (
     CONSISTENT,
     NOT_SUPPORT,
     SUPPORT,
-    CompareArticles,
-    Criterion,
     Judge,
     JudgeAnswer,
     VerifyAgainstPage,
@@ -31,6 +30,7 @@ from tasks.judges.offline.weights import STEMS_FILE, WEIGHTS_FILE, load_backgrou
 from tasks.judges.research import CheckPoints
 from tasks.judges.text import split_sentences
 from tasks.warehouse.rows import Status
+from tests.tasks.judges.llm.requests import MATCH, PAIR, RATE, VALUES
 
 ROOT = Path(__file__).resolve().parents[4]
 JUDGE = OfflineJudge()
@@ -73,12 +73,16 @@ def test_a_claim_that_stands_in_the_pool_is_consistent() -> None:
     assert answer.reason.startswith(DISCLAIMER)
 
 
-def test_a_wrong_number_forbids_consistent() -> None:
-    answer = claims_verified((POOL[0].replace("1875", "1906"),))[0]
+def test_a_wrong_number_forbids_consistent_and_support() -> None:
+    wrong = POOL[0].replace("1875", "1906")
+    answer = claims_verified((wrong,))[0]
     assert answer.label == NOT_SUPPORT
     assert answer.score is not None
     assert answer.score <= offline.VETOED
     assert "number 1906 missing: veto" in str(answer.reason)
+    page = "\n\n".join(POOL)
+    assert page_verified(POOL[0], page).label == SUPPORT
+    assert page_verified(wrong, page).label == NOT_SUPPORT
 
 
 @pytest.mark.parametrize(
@@ -99,27 +103,6 @@ def test_what_a_veto_takes_back_is_improbable_and_not_supported_in_every_family(
         assert why in str(answer.reason)
     point = asyncio.run(JUDGE.decide(CheckPoints(question="", report=sentence, points=(claim,))))
     assert (point[0].label, point[0].score) == ("omitted", offline.VETOED)
-
-
-def test_a_reports_length_changes_no_verdict() -> None:
-    others = tuple(f"Ants of colony {n} farm fungus under the old oak." for n in range(90))
-    claims = (*POOL, "The Northern Line was built of iron and carried mail", "A bridge opened")
-    plain, padded = claims_verified(claims), claims_verified(claims, (*POOL, *others))
-    for short, long in zip(plain[:-2], padded[:-2], strict=True):
-        assert short.score == pytest.approx(long.score)
-    assert [answer.label for answer in plain] == [answer.label for answer in padded]
-
-
-def test_sentences_that_share_nothing_flatter_no_claim() -> None:
-    request = VerifyClaims(claims=("Ants farm fungus.",), pool=POOL, retrieved=((0, 1, 2),))
-    (answer,) = asyncio.run(JUDGE.decide(request))
-    assert (answer.label, answer.score) == (NOT_SUPPORT, 0.0)
-
-
-def test_a_wrong_number_forbids_support() -> None:
-    page = "\n\n".join(POOL)
-    assert page_verified(POOL[0], page).label == SUPPORT
-    assert page_verified(POOL[0].replace("1875", "1906"), page).label == NOT_SUPPORT
 
 
 def test_a_number_that_another_sentence_holds_is_shown_with_it() -> None:
@@ -174,11 +157,11 @@ def test_the_evidence_is_short() -> None:
     assert len(answer.evidence) <= MAX_EVIDENCE_CHARS
 
 
-def test_articles_are_not_compared() -> None:
-    criteria = (Criterion(id="n_1", text="neutral"), Criterion(id="n_2", text="calm"))
-    request = CompareArticles(category="neutral", criteria=criteria, first="a", second="b")
-    answers = asyncio.run(JUDGE.decide(request))
-    assert [answer.status for answer in answers] == [Status.NOT_ASSESSED] * 2
+@pytest.mark.parametrize(("request_", "n"), [(PAIR, 12), (MATCH, 4), (VALUES, 3), (RATE, 2)])
+def test_what_words_cannot_decide_is_not_assessed(request_: Any, n: int) -> None:
+    assert type(request_) not in JUDGE.decides
+    answers = asyncio.run(JUDGE.decide(request_))
+    assert [answer.status for answer in answers] == [Status.NOT_ASSESSED] * n
 
 
 @settings(deadline=None)
@@ -242,12 +225,16 @@ def test_the_hash_seed_changes_nothing() -> None:
     assert len(outputs[0]) > 10_000
 
 
-def test_other_counts_of_stems_are_another_judge(
+def test_other_counts_of_stems_and_other_weights_are_other_judges(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = tmp_path / "stems.txt"
-    other.write_text(STEMS_FILE.read_text("utf-8").replace("tower ", "tower 1"), "utf-8")
-    monkeypatch.setattr(weights, "load_background", lambda: load_background(other))
+    stems, changed = tmp_path / "stems.txt", tmp_path / "weights.yaml"
+    stems.write_text(STEMS_FILE.read_text("utf-8").replace("tower ", "tower 1"), "utf-8")
+    changed.write_text(WEIGHTS_FILE.read_text("utf-8").replace("passage: 4", "passage: 5"), "utf-8")
+    judge = OfflineJudge(changed)
+    assert judge.prompt_sha("wiki_fact") != JUDGE.prompt_sha("wiki_fact")
+    assert judge.model_version != JUDGE.model_version
+    monkeypatch.setattr(weights, "load_background", lambda: load_background(stems))
     assert OfflineJudge().model_version != JUDGE.model_version
 
 
@@ -256,14 +243,6 @@ def test_a_broken_table_of_stems_is_named(tmp_path: Path) -> None:
     broken.write_text("650\ntower many\n", "utf-8")
     with pytest.raises(ConfigurationError, match=r"stems\.txt: expected a number of documents"):
         load_background(broken)
-
-
-def test_other_weights_are_another_judge(tmp_path: Path) -> None:
-    other = tmp_path / "weights.yaml"
-    other.write_text(WEIGHTS_FILE.read_text("utf-8").replace("passage: 4", "passage: 5"), "utf-8")
-    judge = OfflineJudge(other)
-    assert judge.prompt_sha("wiki_fact") != JUDGE.prompt_sha("wiki_fact")
-    assert judge.model_version != JUDGE.model_version
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.weights import load_weights
-from tasks.judges.research import CheckPoints, RateReport, VerifySupport
+from tasks.judges.research import CheckPoints, VerifySupport
 from tasks.metrics.agreement import accuracy, cohen_kappa
 from tasks.warehouse.rows import Status
 
@@ -75,9 +75,3 @@ def test_support_is_full_or_none_over_all_pages_together() -> None:
 def test_pages_without_readable_text_are_no_evidence() -> None:
     answers = asyncio.run(JUDGE.decide(VerifySupport(claims=("A claim.",), pages=("***", " "))))
     assert [(a.status, a.label) for a in answers] == [(Status.UNFETCHABLE, None)]
-
-
-def test_it_rates_nothing() -> None:
-    request = RateReport(question="", report=REPORT, criteria=())
-    assert asyncio.run(JUDGE.decide(request)) == []
-    assert RateReport not in JUDGE.decides

@@ -7,59 +7,52 @@ from tasks.judges.offline.vetoes import denies, exchanges_numbers
 LIT = "The tower was lit by gas in 1882"
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "The tower was not lit by gas in 1882.",
-        "The tower wasn't lit by gas in 1882.",
-        "The tower was never lit by gas, in 1882 or later.",
-        "In fact no tower was lit by gas in 1882.",
-        "The tower, a landmark, was neither lit by gas in 1882 nor by oil.",
-    ],
-)
-def test_a_denied_sentence_denies(sentence: str) -> None:
-    assert denies(LIT, sentence)
+NOT_LIT = "The tower was not lit by gas in 1882"
+NEITHER = "The tower was neither lit by gas nor heated in 1882"
+SUNG = "Kumar said the song is the first of the album"
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    ("claim", "sentence"),
     [
-        LIT,
-        "The tower was not only lit by gas in 1882 but also heated.",
-        "The tower was not, as some say, not lit by gas in 1882.",
-        "The tower was no doubt lit by gas in 1882.",
-        "The tower was not lit by gas until 1882.",
-        "Tower No. 1 was lit by gas in 1882.",
-        "Tower no 1 was lit by gas in 1882.",
-        "The tower was lit by gas in 1882, not by oil.",
-        "As no one paid and the works did not go well, the tower was lit by gas in 1882.",
-        "The ship did not sail.",
+        (LIT, "The tower was not lit by gas in 1882."),
+        (LIT, "The tower wasn't lit by gas in 1882."),
+        (LIT, "The tower was never lit by gas, in 1882 or later."),
+        (LIT, "In fact no tower was lit by gas in 1882."),
+        (LIT, "The tower, a landmark, was neither lit by gas in 1882 nor by oil."),
+        (NOT_LIT, f"{LIT}, when the war ended."),
+        ("The tower was lit by gas and heated in 1882", f"{NEITHER}."),
     ],
 )
-def test_an_affirmed_sentence_does_not_deny(sentence: str) -> None:
-    assert not denies(LIT, sentence)
+def test_a_denied_sentence_denies(claim: str, sentence: str) -> None:
+    assert denies(claim, sentence)
 
 
-def test_a_claim_may_be_what_denies() -> None:
-    assert denies("The tower was not lit by gas in 1882", f"{LIT}, when the war ended.")
-
-
-def test_a_claim_of_a_negation_alone_is_denied_by_nothing() -> None:
-    assert not denies("None", "None")
-    assert not denies("Not", LIT)
-
-
-def test_neither_nor_denies_as_not_does() -> None:
-    said = "The tower was neither lit by gas nor heated in 1882."
-    assert not denies("The tower was not lit by gas in 1882", said)
-    assert not denies("The tower was neither lit by gas nor heated in 1882", said)
-    assert denies("The tower was lit by gas and heated in 1882", said)
-
-
-def test_what_a_title_or_a_quotation_denies_is_not_denied() -> None:
-    claim = "Kumar said the song is the first of the album"
-    assert not denies(claim, 'Kumar said "I\'m Not Crying" the song is the first of the album.')
-    assert not denies("He said: 'We don't know the way'", 'He said: "We don\'t know the way."')
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        (LIT, LIT),
+        (LIT, "The tower was not only lit by gas in 1882 but also heated."),
+        (LIT, "The tower was not, as some say, not lit by gas in 1882."),
+        (LIT, "The tower was no doubt lit by gas in 1882."),
+        (LIT, "The tower was not lit by gas until 1882."),
+        (LIT, "Tower No. 1 was lit by gas in 1882."),
+        (LIT, "Tower no 1 was lit by gas in 1882."),
+        (LIT, "The tower was lit by gas in 1882, not by oil."),
+        (LIT, "As no one paid and the works did not go well, the tower was lit by gas in 1882."),
+        (LIT, "The ship did not sail."),
+        # A claim of a negation alone is denied by nothing, and neither–nor denies as not does.
+        ("None", "None"),
+        ("Not", LIT),
+        (NOT_LIT, f"{NEITHER}."),
+        (NEITHER, f"{NEITHER}."),
+        # What a title or a quotation denies is not denied.
+        (SUNG, 'Kumar said "I\'m Not Crying" the song is the first of the album.'),
+        ("He said: 'We don't know the way'", 'He said: "We don\'t know the way."'),
+    ],
+)
+def test_an_affirmed_sentence_does_not_deny(claim: str, sentence: str) -> None:
+    assert not denies(claim, sentence)
 
 
 @pytest.mark.parametrize(
