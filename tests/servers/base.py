@@ -81,7 +81,7 @@ class ModelServer(ABC):
 
     def __call__(self, request: Request) -> Response:
         if request.path == "/_log":
-            return json_response(self.log.summary(with_prompts="prompts" in request.query))
+            return json_response(self.log.summary())
         try:
             return self.route(request)
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -9,7 +9,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, ClassVar
@@ -110,8 +110,6 @@ class JobServer(ABC):
         report: Report | str = default_report,
         key: str | None = "test-key",
         models: Collection[str] | None = None,
-        on_create: Callable[[Job], None] | None = None,
-        on_look: Callable[[Job], None] | None = None,
     ) -> None:
         """Set up what does not change while it serves.
 
@@ -120,8 +118,6 @@ class JobServer(ABC):
             report: what it writes, or a function from the prompt to that; see `job_reports`.
             key: the only key that is taken; None takes any and none.
             models: names that exist; None: every name does.
-            on_create: called when a job is made, before its name goes out.
-            on_look: called when a job is looked at, before the answer goes out.
         """
         self.script = script or JobScript()
         self.jobs: dict[str, Job] = {}
@@ -135,8 +131,6 @@ class JobServer(ABC):
         self._report = report
         self._key = key
         self._models = models
-        self._on_create = on_create
-        self._on_look = on_look
         self._posts: Counter[tuple[str, ...]] = Counter()
         self._made: Counter[tuple[str, ...]] = Counter()
 
@@ -165,8 +159,6 @@ class JobServer(ABC):
             "bought_again": self.n_bought_again,
             "statuses": {str(status): n for status, n in self.statuses.items()},
             "per_name": dict(Counter(job.name for job in self.jobs.values() if job.name)),
-            "per_prompt": {_short("\0".join(said)): n for said, n in self._made.items()},
-            "looks_per_job": {job.job_id: job.looks for job in self.jobs.values()},
         }
 
     @abstractmethod
@@ -240,8 +232,6 @@ class JobServer(ABC):
             self.jobs[job_id] = job
             self.n_made += 1
             self._made[conversation] += 1
-            if self._on_create:
-                self._on_create(job)
         if fault == "made_500":
             return self.error(500, "An internal error has occurred.")
         answer = self._state(job)
@@ -256,8 +246,6 @@ class JobServer(ABC):
         fault = _planned(self.script.looks, job.looks)
         job.looks += 1
         self.n_looks += 1
-        if self._on_look:
-            self._on_look(job)
         if self.script.gone_after is not None and job.looks > self.script.gone_after:
             return self.error(404, f"There is no job {job_id}.")
         return self._faulty(fault) if fault else json_response(self._state(job))

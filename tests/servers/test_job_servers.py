@@ -1,12 +1,8 @@
 """The vendors' own SDKs talk to the job servers and parse their answers into typed objects."""
 
 import asyncio
-import json
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import httpx
 import pytest
@@ -15,7 +11,7 @@ from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
 from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
 from tests.servers.job_reports import default_report, passages
-from tests.servers.jobs import Job, JobScript, JobServer
+from tests.servers.jobs import JobScript, JobServer
 from tests.servers.serving import serving
 
 if TYPE_CHECKING:  # the SDKs take seconds to import: those that use them do
@@ -237,50 +233,8 @@ def test_a_job_whose_reply_is_lost_was_made_and_a_second_one_is_counted(
 
 
 @EVERY
-def test_a_server_tells_of_every_job_before_its_name_goes_out_and_of_every_look(
-    kind: type[JobServer],
-) -> None:
-    seen: list[tuple[str, int]] = []
-
-    def created(job: Job) -> None:
-        seen.append(("made", job.looks))
-
-    def looked(job: Job) -> None:
-        seen.append(("looked", job.looks))
-
-    script = JobScript(polls=3, on_the_way=("pondering",), gone_after=3, looks=(None, "html_502"))
-    server = kind(script, on_create=created, on_look=looked)
-    with serving(server) as address:
-        name = post(server, address).json()["id"]
-        looks = [
-            httpx.get(f"{address}{PATHS[kind]}/{quote(name, safe='')}", headers=HEADERS)
-            for _ in range(4)
-        ]
-    assert [look.status_code for look in looks] == [200, 502, 200, 404]
-    assert [look.json()["status"] for look in looks[::2]] == ["pondering", kind.well]
-    assert seen == [("made", 0), *(("looked", n) for n in range(1, 5))]
-
-
-@EVERY
 def test_no_job_is_made_for_a_wrong_key(kind: type[JobServer]) -> None:
     server = kind(key="another")
     with serving(server) as address:
         assert post(server, address).status_code in (400, 401)
     assert server.n_made == 0
-
-
-@pytest.mark.parametrize("kind", ["openai", "gemini", "perplexity", "perplexity_async"])
-def test_a_process_says_its_port_serves_as_told_and_ends_when_told(kind: str) -> None:
-    command = [sys.executable, "-m", "tests.servers.job_process", kind, "--polls", "0",
-               "--posts", "rate_limit,"]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        said = json.loads(process.stdout.readline())
-        root = f"http://127.0.0.1:{said['port']}"
-        server = next(k for k in PATHS if k.__name__.lower() == f"{kind.replace('_', '')}jobs")
-        url, body = root + PATHS[server], BODIES[server]
-        statuses = [httpx.post(url, json=body, headers=HEADERS).status_code for _ in range(2)]
-        assert statuses == [429, 200]
-        assert httpx.get(f"{root}/_log").json()["jobs"] == 1
-        process.terminate()
-        assert process.wait(5) == 0
