@@ -6,11 +6,10 @@ a report bought twice.
 """
 
 import re
-import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, ClassVar
 
@@ -50,8 +49,6 @@ class JobScript:
 
     polls: int = 1
     """Looks until a job has ended; 0: it has in the very answer that names it."""
-    seconds: float = 0.0
-    """It does not end sooner than this after it was made."""
     ends: str | None = None
     """The provider's word for its end; None: its word for "all is well"."""
     on_the_way: tuple[str, ...] | None = None
@@ -91,7 +88,6 @@ class Job:
     model: str
     origin: str
     """The server's address, as the client knows it."""
-    made_at: float = field(default_factory=time.monotonic)
     looks: int = 0
 
 
@@ -252,7 +248,7 @@ class JobServer(ABC):
 
     def _state(self, job: Job) -> dict[str, Any]:
         script = self.script
-        if job.looks >= script.polls and time.monotonic() >= job.made_at + script.seconds:
+        if job.looks >= script.polls:
             asks = script.asks_first is not None and len(job.conversation) == 1
             word = (script.asks_with if asks else script.ends) or self.well
             return self.form(job, word, self.text_of(job))

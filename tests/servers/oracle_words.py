@@ -24,8 +24,8 @@ def passage_of(sentence: str) -> str:
 
 
 def closest(statement: str, texts: list[set[str]]) -> tuple[int, float, bool]:
-    """Index of the text (as words) that holds most of a statement's words, which share of them, and whether
-    it lacks a number of it."""
+    """Index of the text (as words) that holds most of a statement's words, which share of them,
+    and whether it lacks a number of it."""
     said = words_of(statement)
     numbers = {word for word in said if word[0].isdigit()}
     words = said - numbers

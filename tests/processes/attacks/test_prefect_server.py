@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import stat
 from base64 import b64encode
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -14,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 from flows.runtime import shared_server
-from flows.runtime.login import PasswordError, login_address, password_file, read_password
+from flows.runtime.login import login_address, read_password
 from flows.runtime.server import local_server
 from flows.runtime.shared_server import find_problem, shared_names
 from tasks.serving.gate import Gate, serving_names
@@ -121,27 +119,6 @@ def test_a_foreign_web_socket_is_refused(
         asyncio.run(open_it(host or at, origin=origin))
     with pytest.raises(ConnectionClosed):  # without a password, however well it is called
         asyncio.run(open_it(at))
-
-
-def test_the_password_is_for_its_owner_alone(tmp_path: Path) -> None:
-    """The password is random, belongs to one home, and only its owner can read it."""
-    password = read_password(tmp_path)
-    (tmp_path / "other").mkdir()
-    assert read_password(tmp_path) == password != read_password(tmp_path / "other")
-    assert len(password) > 40
-    assert stat.S_IMODE(password_file(tmp_path).stat().st_mode) == 0o600
-    password_file(tmp_path).chmod(0o644)
-    with pytest.raises(PasswordError, match="can be read by others"):
-        read_password(tmp_path)
-
-
-def test_a_password_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
-    """A link in the place of the password file is not followed."""
-    (tmp_path / "known").write_text("evergreen:known-to-others")
-    (tmp_path / "known").chmod(0o600)
-    password_file(tmp_path).symlink_to(tmp_path / "known")
-    with pytest.raises(OSError, match="Too many levels of symbolic links"):
-        read_password(tmp_path)
 
 
 def test_the_log_in_page_sends_the_password_to_nobody(api: str) -> None:

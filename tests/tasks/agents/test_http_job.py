@@ -83,7 +83,7 @@ def test_a_job_that_expired_is_gone() -> None:
 )  # fmt: skip
 def test_an_answer_without_a_job_and_without_an_end_is_perhaps_billed(said: bytes) -> None:
     class Odd(ServiceServer):
-        def _made(self, body: object) -> object:  # type: ignore[override]
+        def answer(self, body: object) -> object:  # type: ignore[override]
             from tests.servers.http import Response
 
             return Response(200, said)
@@ -95,7 +95,7 @@ def test_an_answer_without_a_job_and_without_an_end_is_perhaps_billed(said: byte
 
 def test_a_number_will_do_as_a_jobs_name() -> None:
     class Numbers(ServiceServer):
-        def _made(self, body: object) -> object:  # type: ignore[override]
+        def answer(self, body: object) -> object:  # type: ignore[override]
             from tests.servers.http import Response
 
             return Response(202, b'{"job_id": 17}')
