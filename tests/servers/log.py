@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any, Literal
 
 from tests.servers.asked import Asked, File
@@ -20,8 +19,6 @@ class Entry:
     prompt_id: str
     question_id: str
     model: str
-    at: float
-    """Seconds of the monotonic clock."""
     status: int
     fault: str | None
     delivery: Literal["live", "batch"]
@@ -62,9 +59,6 @@ class RequestLog:
         """Answers beyond the first to the same question."""
         return sum(n - 1 for n in self.answered().values())
 
-    def requests_of(self, prompt_id: str) -> list[Entry]:
-        return [entry for entry in self.entries if entry.prompt_id == prompt_id]
-
     def summary(self) -> dict[str, Any]:
         """Totals as JSON."""
         outcomes = Counter(entry.outcome for entry in self.entries)
@@ -86,7 +80,7 @@ class RequestLog:
         self, asked: Asked, status: int, fault: str | None, delivery: Literal["live", "batch"]
     ) -> Entry:
         entry = Entry(
-            asked.prompt_id, asked.question_id, asked.model, monotonic(), status, fault, delivery,
+            asked.prompt_id, asked.question_id, asked.model, status, fault, delivery,
             files=asked.files,
         )  # fmt: skip
         self.entries.append(entry)
