@@ -1,4 +1,7 @@
-"""The vendors' own SDKs talk to the job servers and parse their answers into typed objects."""
+"""The vendors' own SDKs talk to the job servers and parse their answers into typed objects.
+
+Google's is the one that our client has: see tests/tasks/agents/providers/test_gemini_research.py.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -66,25 +69,6 @@ def with_perplexity(
             api_key="test-key", base_url=address, max_retries=0
         ) as client:
             return await use(client)
-
-    with serving(server) as address:
-        return asyncio.run(run(address))
-
-
-def with_google(server: GeminiJobs, use: Callable[[Any], Awaitable[Any]]) -> Any:
-    from google import genai
-    from google.genai import types
-
-    async def run(address: str) -> Any:
-        async with httpx.AsyncClient() as http:
-            options = types.HttpOptions(
-                base_url=address,
-                timeout=5000,
-                httpx_async_client=http,
-                retry_options=types.HttpRetryOptions(attempts=1),
-            )
-            client = genai.Client(api_key="test-key", http_options=options)
-            return await use(client.aio.interactions)
 
     with serving(server) as address:
         return asyncio.run(run(address))
@@ -176,41 +160,6 @@ def test_perplexity_reads_an_asynchronous_completion_made_once_for_a_key() -> No
     assert [result.url for result in found.response.search_results] == list(dict.fromkeys(URLS))
     assert found.response.usage.num_search_queries == 21
     assert (server.n_made, server.n_repeats) == (1, 1)
-
-
-def test_google_genai_reads_an_interaction_whose_citations_count_in_bytes() -> None:
-    async def use(interactions: Any) -> Any:
-        made = await interactions.create(
-            agent=AGENT, input=PROMPT, background=True, store=True,
-            agent_config={"type": "deep-research", "thinking_summaries": "auto"},
-        )  # fmt: skip
-        return made, await interactions.get(made.id)
-
-    made, found = with_google(GeminiJobs(), use)
-    assert made.status == "queued"
-    assert found.status == "completed"
-    part = found.steps[-1].content[1]
-    cited = [part.text.encode()[a.start_index : a.end_index].decode() for a in part.annotations]
-    assert cited[0] == "Ærøskøbing liegt auf der dänischen Insel Ærø"
-    assert found.output_text.startswith("# Bericht")
-    assert [step.type for step in found.steps].count("thought") == 2
-    assert {c.type: c.count for c in found.usage.grounding_tool_count} == {
-        "google_search": 12,
-        "google_maps": 1,
-    }
-
-
-def test_the_redirects_of_geminis_sources_lead_to_them() -> None:
-    async def use(interactions: Any) -> list[tuple[int, str]]:
-        made = await interactions.create(
-            agent=AGENT, input=PROMPT, background=True, agent_config={"type": "deep-research"}
-        )
-        found = await interactions.get(made.id)
-        async with httpx.AsyncClient() as http:
-            pages = [await http.get(a.url) for a in found.steps[-1].content[1].annotations]
-        return [(page.status_code, page.headers["location"]) for page in pages]
-
-    assert with_google(GeminiJobs(), use) == [(302, url) for url in URLS]
 
 
 def post(server: JobServer, address: str) -> httpx.Response:
