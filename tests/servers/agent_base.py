@@ -51,8 +51,6 @@ class AgentServer(ABC):
         self.bought = 0
 
     def __call__(self, request: Request) -> Response:
-        if request.path == "/_log":
-            return json_response({"asked": len(self.asked), "bought": self.bought})
         if not self.is_allowed(request):
             shown = request.headers.get("authorization", "")
             return self.error(401, f"Incorrect API key provided: {shown}", "InvalidApiKey")

@@ -122,7 +122,6 @@ class JobServer(ABC):
         self.n_looks = 0
         self.n_repeats = 0
         """POSTs that were answered with a job that was there already."""
-        self.statuses: Counter[int] = Counter()
         self.requests: list[Request] = []
         self._report = report
         self._key = key
@@ -131,31 +130,16 @@ class JobServer(ABC):
         self._made: Counter[tuple[str, ...]] = Counter()
 
     def __call__(self, request: Request) -> Response:
-        if request.path == "/_log":
-            return json_response(self.summary())
         self.requests.append(request)
         try:
-            response = self._answer(request)
+            return self._answer(request)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            response = self.error(400, f"Invalid request: {type(error).__name__}: {error}")
-        self.statuses[response.status] += 1
-        return response
+            return self.error(400, f"Invalid request: {type(error).__name__}: {error}")
 
     @property
     def n_bought_again(self) -> int:
         """Jobs beyond the first for the same conversation."""
         return sum(n - 1 for n in self._made.values())
-
-    def summary(self) -> dict[str, Any]:
-        """Totals as JSON."""
-        return {
-            "jobs": self.n_made,
-            "looks": self.n_looks,
-            "repeats": self.n_repeats,
-            "bought_again": self.n_bought_again,
-            "statuses": {str(status): n for status, n in self.statuses.items()},
-            "per_name": dict(Counter(job.name for job in self.jobs.values() if job.name)),
-        }
 
     @abstractmethod
     def error(self, status: int, message: str, **more: Any) -> Response:

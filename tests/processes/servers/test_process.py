@@ -1,4 +1,4 @@
-"""What the load tests rely on: a process of its own, a restart, a plan."""
+"""What the load tests rely on: a process of its own, and a plan."""
 
 import json
 import subprocess
@@ -8,8 +8,6 @@ import httpx
 import pytest
 
 from tests.servers.faults import FaultPlan
-from tests.servers.openai import OpenAiServer
-from tests.servers.serving import serving
 
 
 @pytest.mark.parametrize("kind", ["gemini", "openai"])
@@ -22,15 +20,6 @@ def test_a_process_says_its_port_keeps_a_log_and_ends_when_told(kind: str) -> No
         assert httpx.get(f"{root}/_log").json()["requests"] == 0
         process.terminate()
         assert process.wait(5) == 0
-
-
-def test_a_server_keeps_its_state_when_it_is_started_again() -> None:
-    server = OpenAiServer(key=None)
-    body = {"model": "m", "messages": [{"role": "user", "content": "Hello"}]}
-    for _ in range(2):
-        with serving(server) as address:
-            httpx.post(f"{address}/v1/chat/completions", json=body).raise_for_status()
-    assert server.log.n_bought_again == 1
 
 
 def test_faults_strike_the_planned_share_the_same_ones_every_time() -> None:
