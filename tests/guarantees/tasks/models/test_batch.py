@@ -40,15 +40,17 @@ def kind(request: pytest.FixtureRequest) -> Any:
 def test_results_that_come_in_another_order_find_their_requests(
     desk: Desk, kind: type[Server]
 ) -> None:
-    live = made(kind)
-    server = made(kind, BatchScript(polls=2))
+    class Echo:
+        def answer(self, system: str, user: str, schema: object) -> str:
+            return user
+
+    server = made(kind, BatchScript(polls=2), model=Echo())
     outcomes = desk.ask(server)
     assert [outcome.status for outcome in outcomes] == [Status.OK] * 4
     for request, outcome in zip(REQUESTS, outcomes, strict=True):
         assert outcome.call
         assert outcome.call.prompt == request.prompt
-        expected = live.model.answer(request.system, request.messages[0].text, None)
-        assert outcome.value == expected
+        assert outcome.value == request.messages[0].text
     calls = desk.calls()
     assert {call.delivery for call in calls} <= {"batch", "batch json_schema"}
     [job] = desk.jobs()
