@@ -33,6 +33,12 @@ def attack(work: Path, given: Path, network: str, sandbox: str | None = None) ->
     return found
 
 
+def client_of(work: Path, command: list[str], *private: Path, **entry: object) -> CommandClient:
+    """A client of an agent that is this program."""
+    ask = CommandAsk.model_validate({"kind": "command", "command": command} | entry)
+    return CommandClient("a", ask, AgentFolders(work, None, private))
+
+
 def run(
     client: CommandClient, job: str = "job-1", sandbox: SandboxAccess | None = None
 ) -> JobAnswer:

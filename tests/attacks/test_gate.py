@@ -1,13 +1,9 @@
 """A web page, or another machine, that words its request to one of our servers oddly"""
 
-import asyncio
 import socket
-import threading
-import time
 from collections.abc import Iterator
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -17,6 +13,7 @@ from starlette.routing import Route
 from flows.runtime.login import LoginPage
 from flows.runtime.server_process import content_security_policy, own_names
 from tasks.serving.gate import Gate, OwnNames, serving_names
+from tests.servers.applications import serving_application
 
 PORT = 4200
 BODY = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
@@ -27,22 +24,17 @@ async def act(request: Request) -> JSONResponse:
     return JSONResponse({"did": (await request.body()).decode(), "path": request.url.path})
 
 
+async def behind_the_gate() -> Gate:
+    """A server behind the gate of a local Prefect server."""
+    routes = [Route("/{path:path}", act, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
+    return Gate(LoginPage(Starlette(routes=routes)), own_names(PORT))
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[int]:
-    """The port of a server behind the gate of a local Prefect server."""
-    routes = [Route("/{path:path}", act, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
-    config = uvicorn.Config(
-        Gate(LoginPage(Starlette(routes=routes)), own_names(PORT)), log_level="critical"
-    )
-    running = uvicorn.Server(config)
-    listening = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=lambda: asyncio.run(running.serve([listening])), daemon=True)
-    thread.start()
-    while not running.started:
-        time.sleep(0.01)
-    yield listening.getsockname()[1]
-    running.should_exit = True
-    thread.join(10)
+    """Its port."""
+    with serving_application(behind_the_gate) as address:
+        yield int(address.rpartition(":")[2])
 
 
 def send(port: int, request: str) -> bytes:

@@ -38,7 +38,21 @@ def test_two_processes_that_make_a_secret_agree(
     monkeypatch.setattr(os, "fdopen", while_others_look)
     assert read(tmp_path) == read(tmp_path) == others[0]
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@given
+def test_a_secret_is_its_owners_alone(
+    read: Reader, name: str, error: type[Exception], tmp_path: Path
+) -> None:
+    """A password or key is random, belongs to one folder, and only its owner can read it."""
+    secret = read(tmp_path)
+    (tmp_path / "other").mkdir()
+    assert secret == read(tmp_path) != read(tmp_path / "other")
+    assert len(str(secret)) > 40
     assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    (tmp_path / name).chmod(0o640)
+    with pytest.raises(error, match="can be read by others"):
+        read(tmp_path)
 
 
 @given

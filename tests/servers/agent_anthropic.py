@@ -11,6 +11,8 @@ Block = dict[str, Any]
 class AnthropicServer(AgentServer):
     """Answers with `parts`, one a request; all but the last are paused. `ends_with` ends it."""
 
+    path = "/v1/messages"
+
     def __init__(self, *parts: list[Block], ends_with: str = "end_turn", **more: Any) -> None:
         super().__init__(**more)
         self.parts = parts or ([text("A report of some words.")],)
@@ -27,13 +29,9 @@ class AnthropicServer(AgentServer):
     def route(self, request: Request) -> Response:
         if "anthropic-version" not in request.headers:
             return self.error(400, "anthropic-version: header is required", "invalid_request_error")
-        if request.method == "GET" and "/models" in request.path:
-            return self.models_entry(request)
-        if request.method == "POST" and request.path == "/v1/messages":
-            return self.sell(request, self._message)
-        return self.error(404, f"no such address: {request.path}", "not_found_error")
+        return super().route(request)
 
-    def _message(self, body: dict[str, Any]) -> Response:
+    def answer(self, body: dict[str, Any]) -> Response:
         n_before = 0  # parts of this turn that the client sent back
         for message in reversed(body["messages"]):
             if message["role"] != "assistant":
@@ -46,7 +44,7 @@ class AnthropicServer(AgentServer):
         if n_before and body.get("container") != "container_1":
             return self.error(400, "the container is missing", "invalid_request_error")
         last = n_before + 1 >= len(self.parts)
-        answer = {
+        whole = {
             "id": f"msg_{self.bought}",
             "type": "message",
             "role": "assistant",
@@ -64,7 +62,7 @@ class AnthropicServer(AgentServer):
                 "server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 0},
             },
         }
-        return json_response(answer | self.body)
+        return json_response(whole | self.body)
 
 
 def text(written: str, *cited: str) -> Block:

@@ -24,6 +24,10 @@ class AgentServer(ABC):
     `bought` counts what a provider would bill: requests whose answer it began to make.
     """
 
+    path: str
+    """What the address ends with at which it sells."""
+    lists_models = True
+
     def __init__(
         self,
         report: str | Callable[[str], str] = "A report of some words.",
@@ -47,8 +51,6 @@ class AgentServer(ABC):
         self.bought = 0
 
     def __call__(self, request: Request) -> Response:
-        if request.path == "/_log":
-            return json_response({"asked": len(self.asked), "bought": self.bought})
         if not self.is_allowed(request):
             shown = request.headers.get("authorization", "")
             return self.error(401, f"Incorrect API key provided: {shown}", "InvalidApiKey")
@@ -57,9 +59,17 @@ class AgentServer(ABC):
         except (ValueError, KeyError, TypeError) as error:
             return self.error(400, f"Invalid request: {type(error).__name__}: {error}", "invalid")
 
-    @abstractmethod
     def route(self, request: Request) -> Response:
         """The answer to one request with the right key."""
+        if request.method == "GET" and "/models" in request.path and self.lists_models:
+            return self.models_entry(request)
+        if request.method == "POST" and request.path.endswith(self.path):
+            return self.sell(request)
+        return self.error(404, f"no such address: {request.path}", "not_found")
+
+    @abstractmethod
+    def answer(self, body: dict[str, Any]) -> Response:
+        """What is sold."""
 
     def is_allowed(self, request: Request) -> bool:
         return self.key is None or request.headers.get("authorization") == f"Bearer {self.key}"
@@ -71,7 +81,7 @@ class AgentServer(ABC):
     def report(self, said: str) -> str:
         return self._report if isinstance(self._report, str) else self._report(said)
 
-    def sell(self, request: Request, make: Callable[[dict[str, Any]], Response]) -> Response:
+    def sell(self, request: Request) -> Response:
         """Answer a request that costs money, or fail as planned."""
         body = request.json()
         self.asked.append(body)
@@ -92,7 +102,7 @@ class AgentServer(ABC):
             return json_response(["no", "object"])
         if fault == "deep_200":
             return Response(200, b'{"a":' * 100_000 + b"1" + b"}" * 100_000)
-        response = make(body)
+        response = self.answer(body)
         if fault in BREAKS:
             response.broken = fault  # type: ignore[assignment]
         return response

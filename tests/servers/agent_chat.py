@@ -3,13 +3,13 @@
 from typing import Any
 
 from tests.servers.agent_base import AgentServer
-from tests.servers.http import Request, Response, json_response
+from tests.servers.http import Response, json_response
 
 
 class ChatAgentServer(AgentServer):
     """`extra` goes over the message, `body` over the completion, `finish_reason` is its end."""
 
-    lists_models = True
+    path = "/chat/completions"
     finish_reason = "stop"
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -17,20 +17,13 @@ class ChatAgentServer(AgentServer):
         self.extra: dict[str, Any] = {}
         self.body: dict[str, Any] = {}
 
-    def route(self, request: Request) -> Response:
-        if request.method == "GET" and "/models" in request.path and self.lists_models:
-            return self.models_entry(request)
-        if request.method == "POST" and request.path.endswith("/chat/completions"):
-            return self.sell(request, self._completion)
-        return self.error(404, f"no such address: {request.path}", "not_found")
-
-    def _completion(self, body: dict[str, Any]) -> Response:
+    def answer(self, body: dict[str, Any]) -> Response:
         if body["model"] not in self.models:
             self.bought -= 1
             return self.error(404, "no such model", "model_not_found")
         said = body["messages"][-1]["content"]
         message = {"role": "assistant", "content": self.report(said)} | self.extra
-        answer = {
+        whole = {
             "id": f"chatcmpl-{self.bought}",
             "object": "chat.completion",
             "created": 1_795_000_000,
@@ -44,4 +37,4 @@ class ChatAgentServer(AgentServer):
                 "completion_tokens_details": {"reasoning_tokens": 30},
             },
         }
-        return json_response(answer | self.body)
+        return json_response(whole | self.body)

@@ -5,13 +5,14 @@ from typing import Any
 from tests.servers.agent_base import AgentServer, events
 from tests.servers.http import Request, Response, json_response
 
-PATH = "/api/v1/services/aigc/text-generation/generation"
 Chunk = tuple[str, Any]
 
 
 class DashScopeServer(AgentServer):
     """`chunks`, where they are given, are the answer to everything."""
 
+    path = "/api/v1/services/aigc/text-generation/generation"
+    lists_models = False
     question = "Which decades matter, and 哪些方面?"
     chunks: list[Chunk] | None = None
 
@@ -19,15 +20,14 @@ class DashScopeServer(AgentServer):
         return json_response({"code": code, "message": message, "request_id": "r1"}, status)
 
     def route(self, request: Request) -> Response:
-        if request.method != "POST" or request.path != PATH:
-            return self.error(404, f"no such address: {request.path}", "NotFound")
-        if not request.json()["input"]["messages"]:
-            return self.error(400, "messages must not be empty", "InvalidParameter")
-        if request.headers.get("x-dashscope-sse") != "enable":
-            return self.error(400, "this model only supports stream", "InvalidParameter")
-        return self.sell(request, self._stream)
+        if request.path == self.path:
+            if not request.json()["input"]["messages"]:
+                return self.error(400, "messages must not be empty", "InvalidParameter")
+            if request.headers.get("x-dashscope-sse") != "enable":
+                return self.error(400, "this model only supports stream", "InvalidParameter")
+        return super().route(request)
 
-    def _stream(self, body: dict[str, Any]) -> Response:
+    def answer(self, body: dict[str, Any]) -> Response:
         if self.chunks is not None:
             return events(self.chunks)
         said = body["input"]["messages"]

@@ -14,6 +14,9 @@ class ServiceServer(AgentServer):
     at_once: the POST answers with the report. given: goes over the last answer.
     """
 
+    path = "/reports"
+    lists_models = False
+
     def __init__(
         self,
         *args: Any,
@@ -33,13 +36,11 @@ class ServiceServer(AgentServer):
         self.looks = 0
 
     def route(self, request: Request) -> Response:
-        if request.method == "POST" and request.path == "/reports":
-            return self.sell(request, self._made)
         if request.method == "GET" and request.path.startswith("/reports/"):
             return self._look(unquote(urlsplit(request.target).path.removeprefix("/reports/")))
-        return self.error(404, f"no such address: {request.path}", "not_found")
+        return super().route(request)
 
-    def _made(self, body: dict[str, Any]) -> Response:
+    def answer(self, body: dict[str, Any]) -> Response:
         key = self.headers[-1]["idempotency-key"]
         if key in self.jobs:
             self.bought -= 1

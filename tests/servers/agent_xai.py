@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from tests.servers.agent_base import AgentServer
-from tests.servers.http import Request, Response, json_response
+from tests.servers.http import Response, json_response
 
 _LINK = re.compile(r"\[\[(\d+)\]\]\((\S+?)\)")
 
@@ -12,20 +12,15 @@ _LINK = re.compile(r"\[\[(\d+)\]\]\((\S+?)\)")
 class XaiServer(AgentServer):
     """`body` goes over the response."""
 
+    path = "/responses"
+
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.body: dict[str, Any] = {}
         self.without_places = False
         """Annotations from 0 to 0, as they come for some answers."""
 
-    def route(self, request: Request) -> Response:
-        if request.method == "GET" and "/models" in request.path:
-            return self.models_entry(request)
-        if request.method == "POST" and request.path.endswith("/responses"):
-            return self.sell(request, self._response)
-        return self.error(404, f"no such address: {request.path}", "not_found")
-
-    def _response(self, body: dict[str, Any]) -> Response:
+    def answer(self, body: dict[str, Any]) -> Response:
         said = body["input"]
         text = self.report(said if isinstance(said, str) else said[-1]["content"])
         links = list(_LINK.finditer(text))
@@ -39,7 +34,7 @@ class XaiServer(AgentServer):
             }
             for link in links
         ]
-        answer = {
+        whole = {
             "id": f"resp_{self.bought}",
             "object": "response",
             "created_at": 1_795_000_000,
@@ -79,4 +74,4 @@ class XaiServer(AgentServer):
                 "server_side_tool_usage_details": {"web_search_calls": 3, "x_search_calls": 0},
             },
         }  # fmt: skip
-        return json_response(answer | self.body)
+        return json_response(whole | self.body)

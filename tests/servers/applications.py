@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from fastapi import FastAPI
 
 from tasks.sandbox.service import NotifyingServer, open_socket, server_url
+from tasks.serving.gate import Gate
 from tests.servers.serving import HOST
 
 STARTS_WITHIN_SECONDS = 300.0
 
 
 @contextmanager
-def serving_application(make: Callable[[], Awaitable[FastAPI]]) -> Iterator[str]:
+def serving_application(make: Callable[[], Awaitable[FastAPI | Gate]]) -> Iterator[str]:
     """Serve for as long as the block lasts; gives `http://127.0.0.1:port`.
 
     make: makes the application in the loop that serves it.
@@ -24,7 +25,7 @@ def serving_application(make: Callable[[], Awaitable[FastAPI]]) -> Iterator[str]
     servers: list[NotifyingServer] = []
 
     async def run() -> None:
-        servers.append(NotifyingServer(await make(), ready.set))
+        servers.append(NotifyingServer(await make(), ready.set))  # type: ignore[arg-type]
         await servers[0].serve(sockets=[listening])
 
     thread = threading.Thread(target=lambda: asyncio.run(run()), name="application", daemon=True)

@@ -81,7 +81,7 @@ class ModelServer(ABC):
 
     def __call__(self, request: Request) -> Response:
         if request.path == "/_log":
-            return json_response(self.log.summary(with_prompts="prompts" in request.query))
+            return json_response(self.log.summary())
         try:
             return self.route(request)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -149,7 +149,6 @@ class ModelServer(ABC):
         text = self.model.answer(asked.system, asked.user, asked.schema)
         if fault in TEXT_FAULTS:
             text = TEXT_FAULTS[fault](text)
-        text = self.dressed(text)
         room = None
         if asked.max_output_tokens is not None:
             room = max(0, asked.max_output_tokens - self.thinking_tokens)
@@ -168,10 +167,6 @@ class ModelServer(ABC):
             version=self._version(asked, fault),
             response_id=f"r{len(self.log.entries)}",
         )
-
-    def dressed(self, text: str) -> str:
-        """What stands around the model's answer; nothing, as a rule."""
-        return text
 
     def _version(self, asked: Asked, fault: str | None) -> str:
         version = self.answers_as or asked.model

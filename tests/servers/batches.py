@@ -29,7 +29,6 @@ class Batch:
     """(key, request body)."""
     source_file: str | None = None
     polls: int = 0
-    cancelled: bool = False
     result: dict[str, Any] | None = None
     """What it has to show at its end, made once: a look buys nothing."""
 
@@ -55,8 +54,6 @@ class BatchDesk:
 
     def end_of(self, batch: Batch) -> End | None:
         """How the job ended; None: it has not."""
-        if batch.cancelled:
-            return "cancelled"
         return self.script.ends if batch.polls >= self.script.polls else None
 
     def store(self, data: bytes, prefix: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from tests.servers.asked import Asked, tokens
+from tests.servers.asked import Asked
 from tests.servers.attached import MOST_GEMINI_BYTES, gemini_files
 from tests.servers.base import ModelServer, Said
 from tests.servers.batches import Batch, BatchDesk, BatchScript
@@ -29,19 +29,16 @@ _WITHOUT_PARTS = frozenset({"thoughts_only", "safety", "recitation"})
 class GeminiServer(ModelServer):
     """Serve it at `base_url` as it is; the SDK adds `/v1`.
 
-    Besides the options of every `ModelServer`: `batches` says how batches go, `caches` whether
-    a long prompt that begins as an earlier one did is counted as cached.
+    Besides the options of every `ModelServer`: `batches` says how batches go.
     """
 
     known_faults = GEMINI_FAULTS
 
-    def __init__(
-        self, *, batches: BatchScript | None = None, caches: bool = True, **options: Any
-    ) -> None:
+    def __init__(self, *, batches: BatchScript | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.desk = BatchDesk(batches or BatchScript())
         self._batches = GeminiBatches(self, self.desk)
-        self._cache = PrefixCache(CACHED_FROM_TOKENS) if caches else None
+        self._cache = PrefixCache(CACHED_FROM_TOKENS)
 
     @property
     def batches(self) -> dict[str, Batch]:
@@ -49,8 +46,6 @@ class GeminiServer(ModelServer):
         return self.desk.jobs
 
     def route(self, request: Request) -> Response:
-        if "upload_id" in request.query:  # the address itself is the secret
-            return self._batches.receive(request)
         if self.key is not None and request.headers.get("x-goog-api-key") != self.key:
             return self._wrong_key()
         found = _CALL.fullmatch(request.path)
@@ -117,8 +112,6 @@ class GeminiServer(ModelServer):
         asked = self.asked(model, body)
         if method == "generateContent":
             return self.live(asked)
-        if method == "countTokens":
-            return json_response({"totalTokens": tokens(asked.text)})
         return self.error(404, f"{method} was not found.")
 
     def _model(self, model: str) -> Response:
@@ -144,11 +137,10 @@ class GeminiServer(ModelServer):
             "promptTokenCount": said.prompt_tokens,
             "totalTokenCount": said.prompt_tokens + output + thinking,
         }
-        cached = self._cache.cached_tokens(asked.text) if self._cache else 0
         optional = {
             "candidatesTokenCount": output,
             "thoughtsTokenCount": thinking,
-            "cachedContentTokenCount": cached,
+            "cachedContentTokenCount": self._cache.cached_tokens(asked.text),
         }
         return usage | {name: value for name, value in optional.items() if value}
 

@@ -1,10 +1,9 @@
-"""Gemini's batches and files: what the SDK calls, and the forms it reads.
+"""Gemini's batches of inline requests: what the SDK calls, and the forms it reads.
 
 It reads `metadata.output` and never `response`; results come in reversed order here, because
 nothing promises another one.
 """
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -21,67 +20,41 @@ _STATES: dict[End, str] = {
     "cancelled": "BATCH_STATE_CANCELLED",
     "expired": "BATCH_STATE_EXPIRED",
 }
-_NAMED = re.compile(r"/v1(?:beta)?/(batches/[^/:]+)(:cancel)?")
-_FILE = re.compile(r"(?:/download)?/v1(?:beta)?/(files/[^/:]+)(:download)?")
+_NAMED = re.compile(r"/v1(?:beta)?/(batches/[^/:]+)")
 _TIME = "2026-11-21T12:00:00Z"
 
 
 class GeminiBatches:
-    """Jobs and files of one server."""
+    """Jobs of one server."""
 
     def __init__(self, server: "GeminiServer", desk: BatchDesk) -> None:
         self._server = server
         self._desk = desk
-        self._uploads: dict[str, bytearray] = {}
 
     def route(self, request: Request) -> Response | None:
-        """The answer to a request about batches and files; None for any other."""
+        """The answer to a request about batches; None for any other."""
         path = request.path
         if re.fullmatch(r"/v1(?:beta)?/batches", path):
             return self._list(request)
         if found := _NAMED.fullmatch(path):
-            return self._named(found[1], request.method, cancel=bool(found[2]))
-        if re.fullmatch(r"/upload/v1(?:beta)?/files", path):
-            return self._start_upload(request)
-        if found := _FILE.fullmatch(path):
-            return self._file(found[1], request, download=bool(found[2]))
+            return self._named(found[1])
         return None
 
     def create(self, model: str, body: dict[str, Any]) -> Response:
         batch = body["batch"]
-        source = batch["inputConfig"]
-        file_name = source.get("fileName")
-        items = self._from_file(file_name) if file_name else _inline(source)
         job = Batch(
             batch_id=f"batches/b{self._desk.n_made + 1}",
             model=model,
             about={"displayName": batch.get("displayName", "")},
-            items=items,
-            source_file=file_name,
+            items=_inline(batch["inputConfig"]),
         )
         arrives = self._desk.add(job)
         return json_response(self._job(job), broken=None if arrives else "reset")
 
-    def receive(self, request: Request) -> Response:
-        """A piece of an upload, or the last of it."""
-        upload_id = request.query["upload_id"]
-        self._uploads[upload_id] += request.body
-        if "finalize" not in request.headers.get("x-goog-upload-command", ""):
-            return json_response({}, headers=(("X-Goog-Upload-Status", "active"),))
-        name = self._desk.store(bytes(self._uploads.pop(upload_id)), "files/f")
-        headers = (("X-Goog-Upload-Status", "final"),)
-        return json_response({"file": self._about_file(name)}, headers=headers)
-
-    def _named(self, name: str, method: str, *, cancel: bool) -> Response:
+    def _named(self, name: str) -> Response:
         job = self._desk.jobs.get(name)
         if job is None:
             return self._server.error(404, f"{name} was not found.")
-        if method == "DELETE":
-            del self._desk.jobs[name]
-            return json_response({})
-        if cancel:
-            job.cancelled = True
-            return json_response({})
         self._desk.look(job)
         return json_response(self._job(job))
 
@@ -114,7 +87,7 @@ class GeminiBatches:
         """The results, worked out at the first look and kept."""
         if job.result is None:
             results = [self._result(job.model, key, body) for key, body in reversed(job.items)]
-            job.result = self._to_file(results) if job.source_file else _inlined(results)
+            job.result = _inlined(results)
         return job.result
 
     def _result(self, model: str, key: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -123,35 +96,6 @@ class GeminiBatches:
             return {"key": key, "response": said}
         error = {"code": RPC_CODES.get(status, 13), "message": said["error"]["message"]}
         return {"key": key, "error": error}
-
-    def _to_file(self, results: list[dict[str, Any]]) -> dict[str, Any]:
-        data = "".join(json.dumps(result, ensure_ascii=False) + "\n" for result in results)
-        return {"responsesFile": self._desk.store(data.encode(), "files/out")}
-
-    def _from_file(self, name: str) -> list[tuple[str, dict[str, Any]]]:
-        lines = [json.loads(line) for line in self._desk.files[name].splitlines() if line]
-        return [(line["key"], line["request"]) for line in lines]
-
-    def _start_upload(self, request: Request) -> Response:
-        upload_id = f"u{len(self._uploads) + len(self._desk.files) + 1}"
-        self._uploads[upload_id] = bytearray()
-        address = f"http://{request.headers['host']}{request.path}?upload_id={upload_id}"
-        headers = (("X-Goog-Upload-URL", address), ("X-Goog-Upload-Status", "active"))
-        return json_response({}, headers=headers)
-
-    def _file(self, name: str, request: Request, *, download: bool) -> Response:
-        if name not in self._desk.files:
-            return self._server.error(404, f"{name} was not found.")
-        if request.method == "DELETE":
-            del self._desk.files[name]
-            return json_response({})
-        if download:
-            return Response(200, self._desk.files[name], "application/octet-stream")
-        return json_response(self._about_file(name))
-
-    def _about_file(self, name: str) -> dict[str, str]:
-        size = str(len(self._desk.files[name]))
-        return {"name": name, "mimeType": "application/jsonl", "sizeBytes": size, "state": "ACTIVE"}
 
 
 def _inline(source: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

@@ -20,7 +20,7 @@ class OpenAiJobs(JobServer):
     refuses: ClassVar[bool] = False
 
     def error(self, status: int, message: str, **more: Any) -> Response:
-        return json_response(error_body("object", status, message, **more), status)
+        return json_response(error_body(status, message, **more), status)
 
     def refusal(self, fault: str) -> Response:
         status, message, code = said_of(fault, self._key or "")

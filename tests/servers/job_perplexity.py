@@ -61,19 +61,12 @@ class PerplexityJobs(OpenAiJobs):
         ]  # fmt: skip
 
 
-class PerplexityAsyncJobs(OpenAiJobs):
+class PerplexityAsyncJobs(PerplexityJobs):
     """The older interface. A request with a known `idempotency_key` makes no second job."""
 
     path = "/async/chat/completions"
     well = "COMPLETED"
     under_way = ("CREATED", "IN_PROGRESS")
-
-    def wrong_key(self, request: Request) -> Response | None:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        return None if given == self._key else self.error(401, "Invalid API key provided.")
-
-    def other(self, request: Request) -> Response | None:
-        return None
 
     def same(self, name: str | None) -> Job | None:
         return next((job for job in self.jobs.values() if name and job.name == name), None)

@@ -6,11 +6,10 @@ a report bought twice.
 """
 
 import re
-import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, ClassVar
 
@@ -50,8 +49,6 @@ class JobScript:
 
     polls: int = 1
     """Looks until a job has ended; 0: it has in the very answer that names it."""
-    seconds: float = 0.0
-    """It does not end sooner than this after it was made."""
     ends: str | None = None
     """The provider's word for its end; None: its word for "all is well"."""
     on_the_way: tuple[str, ...] | None = None
@@ -91,7 +88,6 @@ class Job:
     model: str
     origin: str
     """The server's address, as the client knows it."""
-    made_at: float = field(default_factory=time.monotonic)
     looks: int = 0
 
 
@@ -110,8 +106,6 @@ class JobServer(ABC):
         report: Report | str = default_report,
         key: str | None = "test-key",
         models: Collection[str] | None = None,
-        on_create: Callable[[Job], None] | None = None,
-        on_look: Callable[[Job], None] | None = None,
     ) -> None:
         """Set up what does not change while it serves.
 
@@ -120,8 +114,6 @@ class JobServer(ABC):
             report: what it writes, or a function from the prompt to that; see `job_reports`.
             key: the only key that is taken; None takes any and none.
             models: names that exist; None: every name does.
-            on_create: called when a job is made, before its name goes out.
-            on_look: called when a job is looked at, before the answer goes out.
         """
         self.script = script or JobScript()
         self.jobs: dict[str, Job] = {}
@@ -130,44 +122,24 @@ class JobServer(ABC):
         self.n_looks = 0
         self.n_repeats = 0
         """POSTs that were answered with a job that was there already."""
-        self.statuses: Counter[int] = Counter()
         self.requests: list[Request] = []
         self._report = report
         self._key = key
         self._models = models
-        self._on_create = on_create
-        self._on_look = on_look
         self._posts: Counter[tuple[str, ...]] = Counter()
         self._made: Counter[tuple[str, ...]] = Counter()
 
     def __call__(self, request: Request) -> Response:
-        if request.path == "/_log":
-            return json_response(self.summary())
         self.requests.append(request)
         try:
-            response = self._answer(request)
+            return self._answer(request)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            response = self.error(400, f"Invalid request: {type(error).__name__}: {error}")
-        self.statuses[response.status] += 1
-        return response
+            return self.error(400, f"Invalid request: {type(error).__name__}: {error}")
 
     @property
     def n_bought_again(self) -> int:
         """Jobs beyond the first for the same conversation."""
         return sum(n - 1 for n in self._made.values())
-
-    def summary(self) -> dict[str, Any]:
-        """Totals as JSON."""
-        return {
-            "jobs": self.n_made,
-            "looks": self.n_looks,
-            "repeats": self.n_repeats,
-            "bought_again": self.n_bought_again,
-            "statuses": {str(status): n for status, n in self.statuses.items()},
-            "per_name": dict(Counter(job.name for job in self.jobs.values() if job.name)),
-            "per_prompt": {_short("\0".join(said)): n for said, n in self._made.items()},
-            "looks_per_job": {job.job_id: job.looks for job in self.jobs.values()},
-        }
 
     @abstractmethod
     def error(self, status: int, message: str, **more: Any) -> Response:
@@ -240,8 +212,6 @@ class JobServer(ABC):
             self.jobs[job_id] = job
             self.n_made += 1
             self._made[conversation] += 1
-            if self._on_create:
-                self._on_create(job)
         if fault == "made_500":
             return self.error(500, "An internal error has occurred.")
         answer = self._state(job)
@@ -256,15 +226,13 @@ class JobServer(ABC):
         fault = _planned(self.script.looks, job.looks)
         job.looks += 1
         self.n_looks += 1
-        if self._on_look:
-            self._on_look(job)
         if self.script.gone_after is not None and job.looks > self.script.gone_after:
             return self.error(404, f"There is no job {job_id}.")
         return self._faulty(fault) if fault else json_response(self._state(job))
 
     def _state(self, job: Job) -> dict[str, Any]:
         script = self.script
-        if job.looks >= script.polls and time.monotonic() >= job.made_at + script.seconds:
+        if job.looks >= script.polls:
             asks = script.asks_first is not None and len(job.conversation) == 1
             word = (script.asks_with if asks else script.ends) or self.well
             return self.form(job, word, self.text_of(job))

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any, Literal
 
 from tests.servers.asked import Asked, File
@@ -20,8 +19,6 @@ class Entry:
     prompt_id: str
     question_id: str
     model: str
-    at: float
-    """Seconds of the monotonic clock."""
     status: int
     fault: str | None
     delivery: Literal["live", "batch"]
@@ -62,14 +59,10 @@ class RequestLog:
         """Answers beyond the first to the same question."""
         return sum(n - 1 for n in self.answered().values())
 
-    def requests_of(self, prompt_id: str) -> list[Entry]:
-        return [entry for entry in self.entries if entry.prompt_id == prompt_id]
-
-    def summary(self, *, with_prompts: bool = False) -> dict[str, Any]:
-        """Totals as JSON; with requests and answers of each prompt if asked for."""
+    def summary(self) -> dict[str, Any]:
+        """Totals as JSON."""
         outcomes = Counter(entry.outcome for entry in self.entries)
-        answered = self.answered()
-        totals: dict[str, Any] = {
+        return {
             "requests": len(self.entries),
             "prompts": len({entry.prompt_id for entry in self.entries}),
             "questions": len({entry.question_id for entry in self.entries}),
@@ -77,28 +70,17 @@ class RequestLog:
             "lost": outcomes["lost"],
             "refused": outcomes["refused"],
             "under_way": outcomes["under way"],
-            "bought_again": sum(n - 1 for n in answered.values()),
+            "bought_again": self.n_bought_again,
             "peak_in_flight": self.peak_in_flight,
             "statuses": dict(Counter(str(entry.status) for entry in self.entries)),
             "faults": dict(Counter(entry.fault for entry in self.entries if entry.fault)),
         }
-        if with_prompts:
-            totals["per_prompt"] = self._per_prompt()
-        return totals
-
-    def _per_prompt(self) -> dict[str, dict[str, int]]:
-        found: dict[str, dict[str, int]] = {}
-        for entry in self.entries:
-            of = found.setdefault(entry.prompt_id, {"requests": 0, "answered": 0})
-            of["requests"] += 1
-            of["answered"] += entry.outcome == "answered"
-        return found
 
     def _entry(
         self, asked: Asked, status: int, fault: str | None, delivery: Literal["live", "batch"]
     ) -> Entry:
         entry = Entry(
-            asked.prompt_id, asked.question_id, asked.model, monotonic(), status, fault, delivery,
+            asked.prompt_id, asked.question_id, asked.model, status, fault, delivery,
             files=asked.files,
         )  # fmt: skip
         self.entries.append(entry)

@@ -11,13 +11,12 @@ from tests.servers.batches import Batch, BatchDesk, BatchScript
 from tests.servers.faults import OPENAI_FAULTS
 from tests.servers.http import Request, Response, json_response
 from tests.servers.openai_batches import OpenAiBatches
-from tests.servers.openai_forms import ErrorShape, error_body, hints_of, said_of
+from tests.servers.openai_forms import error_body, hints_of, said_of
 from tests.servers.prefixes import PrefixCache
 
 LADDER = ("json_schema", "json_object", "prompt")
 CACHED_FROM_TOKENS = 1024
 _REFUSED = "I'm sorry, but I can't help with that."
-_THOUGHTS = '<think>\nLet me see what stands where. {"a": 1}\n</think>\n\n'
 _FINISH = {
     "max_tokens": "length",
     "thoughts_only": "length",
@@ -34,9 +33,6 @@ class OpenAiServer(ModelServer):
     Besides the options of every `ModelServer`:
 
     - `ladder`: the ways of asking for JSON that it takes; `ladder_code` answers the others.
-    - `error_shape`: how its refusals look.
-    - `usage`: False leaves the counts out, as some local servers do.
-    - `think`, `code_fence`: thoughts before the answer, a Markdown fence around it.
     - `context_tokens`: a longer prompt is cut to it without a word, as Ollama does.
     - `batches`: how batches go.
     """
@@ -48,10 +44,6 @@ class OpenAiServer(ModelServer):
         *,
         ladder: Collection[str] = LADDER,
         ladder_code: int = 400,
-        error_shape: ErrorShape = "object",
-        usage: bool = True,
-        think: bool = False,
-        code_fence: bool = False,
         context_tokens: int | None = None,
         batches: BatchScript | None = None,
         **options: Any,
@@ -61,10 +53,6 @@ class OpenAiServer(ModelServer):
         self._batches = OpenAiBatches(self, self.desk)
         self._ladder = ladder
         self._ladder_code = ladder_code
-        self._error_shape = error_shape
-        self._counts = usage
-        self._think = think
-        self._code_fence = code_fence
         self._context_tokens = context_tokens
         self._cache = PrefixCache(CACHED_FROM_TOKENS)
 
@@ -85,7 +73,7 @@ class OpenAiServer(ModelServer):
         return known or self.error(404, f"Invalid URL ({request.method} {request.path})")
 
     def error(self, status: int, message: str, **more: Any) -> Response:
-        return json_response(error_body(self._error_shape, status, message, **more), status)
+        return json_response(error_body(status, message, **more), status)
 
     def refusal(self, fault: str) -> Response:
         status, message, code = said_of(fault, self.key or "")
@@ -102,7 +90,7 @@ class OpenAiServer(ModelServer):
             "choices": [] if fault == "no_candidate" else [_choice(said, fault)],
             "usage": self._usage(asked, said, fault),
         }
-        if fault == "missing_usage" or not self._counts:
+        if fault == "missing_usage":
             del whole["usage"]
         return whole
 
@@ -124,10 +112,6 @@ class OpenAiServer(ModelServer):
             max_output_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
             files=openai_files(messages),
         )
-
-    def dressed(self, text: str) -> str:
-        fenced = f"```json\n{text}\n```" if self._code_fence else text
-        return f"{_THOUGHTS}{fenced}" if self._think else fenced
 
     def takes(self, body: dict[str, Any]) -> Response | None:
         """A refusal, where it does not know the model or the way of asking for JSON."""

@@ -21,8 +21,8 @@ _STATUSES: dict[End, str] = {
     "cancelled": "cancelled",
     "expired": "expired",
 }
-_NAMED = re.compile(r"/v1/batches/([^/]+)(/cancel)?")
-_FILE = re.compile(r"/v1/files/([^/]+)(/content)?")
+_NAMED = re.compile(r"/v1/batches/([^/]+)")
+_CONTENT = re.compile(r"/v1/files/([^/]+)/content")
 _TIME = 1795262400
 _EXPIRED = "This request could not be executed before the completion window expired."
 
@@ -41,9 +41,9 @@ class OpenAiBatches:
         if request.path == "/v1/batches":
             return self._create(request) if request.method == "POST" else self._list(request)
         if found := _NAMED.fullmatch(request.path):
-            return self._named(found[1], cancel=bool(found[2]))
-        if found := _FILE.fullmatch(request.path):
-            return self._file(found[1], request, content=bool(found[2]))
+            return self._named(found[1])
+        if found := _CONTENT.fullmatch(request.path):
+            return self._file(found[1])
         return None
 
     def _upload(self, request: Request) -> Response:
@@ -77,14 +77,10 @@ class OpenAiBatches:
         arrives = self._desk.add(job)
         return json_response(self._job(job), broken=None if arrives else "reset")
 
-    def _named(self, batch_id: str, *, cancel: bool) -> Response:
+    def _named(self, batch_id: str) -> Response:
         job = self._desk.jobs.get(batch_id)
         if job is None:
             return self._server.error(404, f"No batch found with id '{batch_id}'.")
-        if cancel:
-            said = self._job(job) | {"status": "cancelling"}
-            job.cancelled = True
-            return json_response(said)
         self._desk.look(job)
         return json_response(self._job(job))
 
@@ -149,15 +145,10 @@ class OpenAiBatches:
         data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in reversed(lines))
         return self._desk.store(data.encode("utf-8", "surrogatepass"), "file-")
 
-    def _file(self, name: str, request: Request, *, content: bool) -> Response:
+    def _file(self, name: str) -> Response:
         if name not in self._desk.files:
             return self._server.error(404, f"No such File object: {name}")
-        if request.method == "DELETE":
-            del self._desk.files[name]
-            return json_response({"id": name, "object": "file", "deleted": True})
-        if content:
-            return Response(200, self._desk.files[name], "application/octet-stream")
-        return json_response(self._about_file(name))
+        return Response(200, self._desk.files[name], "application/octet-stream")
 
     def _about_file(self, name: str) -> dict[str, Any]:
         size = len(self._desk.files[name])

@@ -1,23 +1,12 @@
-"""Refusals of endpoints that speak OpenAI's language, in the four shapes that exist."""
+"""Refusals of OpenAI's interface, word by word."""
 
-from typing import Any, Literal
+from typing import Any
 
-ErrorShape = Literal["object", "string", "vllm", "detail"]
-"""`object`: OpenAI, llama.cpp. `string`: Ollama's own. `vllm`: vLLM before 0.10. `detail`:
-FastAPI's, so most gateways'."""
 _TYPES = {400: "invalid_request_error", 401: "invalid_request_error", 429: "requests"}
 
 
-def error_body(
-    shape: ErrorShape, status: int, message: str, code: str | None = None
-) -> dict[str, Any]:
+def error_body(status: int, message: str, code: str | None = None) -> dict[str, Any]:
     kind = _TYPES.get(status, "server_error")
-    if shape == "string":
-        return {"error": message}
-    if shape == "vllm":
-        return {"object": "error", "message": message, "type": kind, "param": None, "code": status}
-    if shape == "detail":
-        return {"detail": message}
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 

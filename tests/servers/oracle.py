@@ -18,14 +18,9 @@ from tests.servers.oracle_inversion import inverted
 from tests.servers.oracle_keywords import rated
 from tests.servers.oracle_points import pointed
 from tests.servers.oracle_rubrics import graded
+from tests.servers.oracle_words import MOST, closest, passage_of, sentences_of, words_of
 
-MOST = 0.6
-"""Share of a statement's words that must stand in one piece of evidence."""
-PASSAGE_WORDS = 40
-_WORD = re.compile(r"\w+")
 _EVIDENCE = re.compile(r"^\[(\d+)\] (.*)$", re.M)
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_FIRST_WORDS = re.compile(rf"(?:\S+\s+){{0,{PASSAGE_WORDS - 1}}}\S+")
 _CRITERION = re.compile(r"^(\w[\w.-]*): \S.*$", re.M)
 _MARKER = r"\[\^?\d+\]|【\d+[^】]*】|\[[^\]\n]*\]\(https?://[^)\s]+\)|https?://[^\s)\]]+"
 _MARKERS = re.compile(_MARKER)
@@ -39,10 +34,6 @@ Answer = dict[str, Any]
 
 class Oracle:
     """Word overlap for statements, a hash for articles, sentences for extraction."""
-
-    def __init__(self, *, position_biased: bool = False) -> None:
-        """`position_biased`: whichever article stands first wins every criterion."""
-        self._position_biased = position_biased
 
     def answer(self, system: str, user: str, schema: dict[str, Any] | None) -> str:
         """The JSON that the prompt asks for."""
@@ -86,18 +77,17 @@ class Oracle:
             {
                 "criterion": criterion,
                 "reason": f"Decided for {criterion} by hash.",
-                "winner": self._winner(criterion, first, pair, may_tie),
+                "winner": _winner(criterion, first, pair, may_tie),
             }
             for criterion in criteria(prompt.tail)
         ]
 
-    def _winner(self, criterion: str, first: bytes, pair: list[bytes], may_tie: bool) -> str:
-        if self._position_biased:
-            return "article_1"
-        drawn = sha256(criterion.encode() + pair[0] + pair[1]).digest()
-        if may_tie and (pair[0] == pair[1] or drawn[1] < 32):
-            return "tie"
-        return "article_1" if pair[drawn[0] & 1] == first else "article_2"
+
+def _winner(criterion: str, first: bytes, pair: list[bytes], may_tie: bool) -> str:
+    drawn = sha256(criterion.encode() + pair[0] + pair[1]).digest()
+    if may_tie and (pair[0] == pair[1] or drawn[1] < 32):
+        return "tie"
+    return "article_1" if pair[drawn[0] & 1] == first else "article_2"
 
 
 def criteria(text: str) -> list[str]:
@@ -109,21 +99,9 @@ def _digest(text: str) -> bytes:
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))
-
-
-def _closest(statement: str, texts: list[set[str]]) -> tuple[int, str]:
-    """Index of the text (as words) that holds most of a statement's, and what that means."""
-    said = _words(statement)
-    numbers = {word for word in said if word[0].isdigit()}
-    words = said - numbers
-    best, share, differs = -1, 0.0, False
-    for index, there in enumerate(texts):
-        held = len(words & there) / len(words) if words else 0.0
-        other_number = not numbers <= there
-        if held > share or (held == share and differs and not other_number):
-            best, share, differs = index, held, other_number
+def _verdict(statement: str, texts: list[set[str]]) -> tuple[int, str]:
+    """Index of the text (as words) that holds most of a statement's words, and what that means."""
+    best, share, differs = closest(statement, texts)
     if share < MOST:
         return best, "not_support"
     return best, "inconsistent" if differs else "consistent"
@@ -137,25 +115,25 @@ def _verified(prompt: Parsed) -> Iterator[Answer]:
             number, statement = block.number, block.text
         elif block.name == "evidence":
             pieces = _EVIDENCE.findall(block.text)
-            best, verdict = _closest(statement, [_words(text) for _, text in pieces])
+            best, verdict = _verdict(statement, [words_of(text) for _, text in pieces])
             rests_on = [] if verdict == "not_support" else [int(pieces[best][0])]
             reason = f"Most of its words stand in {rests_on}." if rests_on else "Few words agree."
             yield {"item": number, "reason": reason, "evidence": rests_on, "verdict": verdict}
 
 
 def _verified_against_page(prompt: Parsed) -> Iterator[Answer]:
-    sentences = _SENTENCE_END.split(prompt.texts("page")[0])
-    texts = [_words(sentence) for sentence in sentences]
+    sentences = sentences_of(prompt.texts("page")[0])
+    texts = [words_of(sentence) for sentence in sentences]
     names = {"consistent": "support", "inconsistent": "conflict", "not_support": "not_support"}
     for block in prompt.blocks:
         if block.name != "statement":
             continue
-        best, verdict = _closest(block.text, texts)
-        found = _FIRST_WORDS.search(sentences[best]) if verdict != "not_support" else None
+        best, verdict = _verdict(block.text, texts)
+        found = passage_of(sentences[best]) if verdict != "not_support" else ""
         yield {
             "statement": block.number,
             "reason": "One sentence holds most of its words." if found else "No sentence does.",
-            "passage": found[0] if found else "",
+            "passage": found,
             "verdict": names[verdict],
         }
 

@@ -5,20 +5,17 @@ words is none. An article's score comes of the number of its different words, an
 criterion, so that two articles differ.
 """
 
-import re
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
 from tests.servers.fences import Block, Parsed
+from tests.servers.oracle_words import passage_of, sentences_of, words_of
 
 SOME = 0.3
 FEWEST_WORDS = 5
 WORDS_A_POINT = 15
 """Different words of an article that are worth one point of ten."""
-_WORD = re.compile(r"\w+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_PASSAGE = re.compile(r"(?:\S+\s+){0,39}\S+")
 
 Answer = dict[str, Any]
 
@@ -35,18 +32,17 @@ def compared_as_published(prompt: Parsed) -> Answer | None:
 
 def _cited(prompt: Parsed) -> Iterator[Answer]:
     page = prompt.texts("source")[0]
-    sentences = [sentence for sentence in _SENTENCE_END.split(page) if sentence.strip()]
+    sentences = sentences_of(page)
     for block in prompt.blocks:
         if block.name == "statement":
-            said = _words(block.text)
-            best = max(sentences, key=lambda s: len(said & _words(s)), default="")
-            held = len(said & _words(best)) / len(said) if said else 0.0
+            said = words_of(block.text)
+            best = max(sentences, key=lambda s: len(said & words_of(s)), default="")
+            held = len(said & words_of(best)) / len(said) if said else 0.0
             verdict = "supported" if held >= SOME else "unsupported"
-            if len(_words(page)) < FEWEST_WORDS:
+            if len(words_of(page)) < FEWEST_WORDS:
                 verdict = "unknown"
-            found = _PASSAGE.search(best)
             yield {
-                "passage": found[0] if found and verdict == "supported" else "",
+                "passage": passage_of(best) if verdict == "supported" else "",
                 "reason": f"One sentence holds {held:.0%} of its words.",
                 "statement": block.number,
                 "verdict": verdict,
@@ -54,7 +50,7 @@ def _cited(prompt: Parsed) -> Iterator[Answer]:
 
 
 def _scored(prompt: Parsed) -> Iterator[Answer]:
-    counts = [len(_words(prompt.texts(name)[0])) for name in ("article_1", "article_2")]
+    counts = [len(words_of(prompt.texts(name)[0])) for name in ("article_1", "article_2")]
     for block in prompt.blocks:
         if block.name == "criterion":
             yield {
@@ -68,7 +64,3 @@ def _scored(prompt: Parsed) -> Iterator[Answer]:
 def _score(n_words: int, criterion: Block) -> float:
     more = sha256(f"{n_words} {criterion.text}".encode()).digest()[0] % 4 / 2
     return min(10.0, n_words // WORDS_A_POINT / 2 + more)
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))

@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.servers.fences import Parsed
+from tests.servers.oracle_words import MOST, closest, passage_of, sentences_of, words_of
 
-MOST, SOME = 0.6, 0.3
+SOME = 0.3
 WORDS_A_POINT = 20
 """Different words of a report that are worth one point of ten."""
-_WORD = re.compile(r"\w+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_PASSAGE = re.compile(r"(?:\S+\s+){0,39}\S+")
 _CRITERION = re.compile(r"^(\w[\w.-]*): \S.*$", re.M)
 
 Answer = dict[str, Any]
@@ -40,14 +38,15 @@ def pointed(prompt: Parsed) -> Answer | None:
 
 
 def _checked(prompt: Parsed) -> Iterator[Answer]:
-    sentences = _sentences(prompt.texts("report")[0])
+    sentences = sentences_of(prompt.texts("report")[0])
+    words = [words_of(sentence) for sentence in sentences]
     for block in prompt.blocks:
         if block.name == "key_point":
-            passage, share, differs = _closest(block.text, sentences)
+            best, share, differs = closest(block.text, words)
             verdict = "contradicted" if differs else "supported"
             found = share >= MOST
             yield {
-                "passage": passage if found else "",
+                "passage": passage_of(sentences[best]) if found else "",
                 "point": block.number,
                 "reason": "One sentence holds most of its words." if found else "No sentence does.",
                 "verdict": verdict if found else "omitted",
@@ -55,30 +54,31 @@ def _checked(prompt: Parsed) -> Iterator[Answer]:
 
 
 def _support(prompt: Parsed) -> Iterator[Answer]:
-    sentences = _sentences(prompt.texts("pages")[0])
+    sentences = sentences_of(prompt.texts("pages")[0])
+    words = [words_of(sentence) for sentence in sentences]
     for block in prompt.blocks:
         if block.name == "statement":
-            passage, share, differs = _closest(block.text, sentences)
+            best, share, differs = closest(block.text, words)
             verdict = "none" if share < SOME else "partial"
             if share >= MOST and not differs:
                 verdict = "full"
             yield {
                 "statement": block.number,
-                "passage": "" if verdict == "none" else passage,
+                "passage": "" if verdict == "none" else passage_of(sentences[best]),
                 "reason": f"One sentence holds {share:.0%} of its words.",
                 "verdict": verdict,
             }
 
 
 def _rated(prompt: Parsed, criteria: list[str]) -> Iterator[Answer]:
-    words = len(_words(prompt.texts("report")[0]))
+    words = len(words_of(prompt.texts("report")[0]))
     for criterion in criteria:
         score = str(min(10, words // WORDS_A_POINT))
         yield {"criterion": criterion, "reason": f"It has {words} words.", "score": score}
 
 
 def _found(document: str) -> Iterator[Answer]:
-    for sentence in dict.fromkeys(_sentences(document)):
+    for sentence in dict.fromkeys(sentences_of(document)):
         if not sentence.startswith("#"):
             yield {"point": sentence, "spans": [sentence]}
 
@@ -88,28 +88,3 @@ def _merged(points: list[str]) -> list[Answer]:
     for number, point in enumerate(points, start=1):
         merged.setdefault(point, []).append(number)
     return [{"merged_from": numbers, "point": point} for point, numbers in merged.items()]
-
-
-def _closest(statement: str, sentences: list[str]) -> tuple[str, float, bool]:
-    """The start of the sentence that holds most of a statement's words, which share of them, and
-    whether it lacks a number of it."""
-    said = _words(statement)
-    numbers = {word for word in said if word[0].isdigit()}
-    words = said - numbers
-    best, share, differs = "", 0.0, False
-    for sentence in sentences:
-        there = _words(sentence)
-        held = len(words & there) / len(words) if words else 0.0
-        other_number = not numbers <= there
-        if held > share or (held == share and differs and not other_number):
-            best, share, differs = sentence, held, other_number
-    found = _PASSAGE.search(best)
-    return (found[0] if found else ""), share, differs
-
-
-def _sentences(text: str) -> list[str]:
-    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))

@@ -2,13 +2,51 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
 
 from tests.servers.http import Handler, HttpProtocol
 
 HOST = "127.0.0.1"
 STARTS_WITHIN_SECONDS = 10.0
+StartedT = TypeVar("StartedT")
+
+
+@contextmanager
+def in_thread(
+    run: Callable[[Callable[[StartedT], None], asyncio.Event], Coroutine[Any, Any, None]],
+) -> Iterator[StartedT]:
+    """Run a server in a thread for as long as the block lasts; gives what it announces.
+
+    run: from what to call once connections are taken, and what is set when it shall end.
+    """
+    started: list[StartedT] = []
+    ready = threading.Event()
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    def announce(what: StartedT) -> None:
+        started.append(what)
+        ready.set()
+
+    def serve_on() -> None:
+        try:
+            loop.run_until_complete(run(announce, stop))
+        finally:
+            ready.set()
+            loop.close()
+
+    thread = threading.Thread(target=serve_on, name="server", daemon=True)
+    thread.start()
+    if not ready.wait(STARTS_WITHIN_SECONDS) or not started:
+        raise RuntimeError("the server does not start: is its port taken?")
+    try:
+        yield started[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
 
 
 @contextmanager
@@ -18,31 +56,8 @@ def serving(handler: Handler, port: int = 0) -> Iterator[str]:
     The server's state belongs to the handler's owner: serving it again, on the same `port`,
     is the same server after a restart. At the end all connections are cut.
     """
-    loop = asyncio.new_event_loop()
-    started: list[int] = []
-    ready = threading.Event()
-    stop = asyncio.Event()
-
-    def announce(listening_on: int) -> None:
-        started.append(listening_on)
-        ready.set()
-
-    def run() -> None:
-        try:
-            loop.run_until_complete(serve(handler, port, announce, stop))
-        finally:
-            ready.set()
-            loop.close()
-
-    thread = threading.Thread(target=run, name="model-server", daemon=True)
-    thread.start()
-    if not ready.wait(STARTS_WITHIN_SECONDS) or not started:
-        raise RuntimeError(f"no server on {HOST}:{port}: is the port taken?")
-    try:
-        yield f"http://{HOST}:{started[0]}"
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
+    with in_thread(partial(serve, handler, port)) as listening_on:
+        yield f"http://{HOST}:{listening_on}"
 
 
 async def serve(

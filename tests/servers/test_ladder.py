@@ -1,4 +1,4 @@
-"""Endpoints that take only some ways of asking for JSON, and dress their answers in others."""
+"""Endpoints that take only some ways of asking for JSON."""
 
 import pytest
 
@@ -8,7 +8,6 @@ from tasks.models.exchange import ModelRequest, Reply
 from tests.servers.asked import prompt_id
 from tests.servers.faults import FaultPlan
 from tests.servers.openai import LADDER, OpenAiServer
-from tests.servers.openai_forms import ErrorShape
 from tests.servers.prompts_for_tests import verify_claims
 from tests.servers.test_servers import VERDICTS, ask, reply, verdicts
 
@@ -37,34 +36,9 @@ def test_an_endpoint_that_takes_none_of_them_rejects_the_request() -> None:
     assert isinstance(error, RequestRejected)
 
 
-@pytest.mark.parametrize("options", [{"think": True}, {"code_fence": True},
-                                     {"think": True, "code_fence": True}])  # fmt: skip
-def test_thoughts_and_a_code_fence_around_the_answer_are_read_past(
-    options: dict[str, bool],
-) -> None:
-    found = reply(OpenAiServer(think=options.get("think", False),
-                               code_fence=options.get("code_fence", False)))  # fmt: skip
-    assert found.text[0] in "<`"
-    assert verdicts(found.text) == VERDICTS
-
-
-def test_an_endpoint_may_count_nothing() -> None:
-    assert reply(OpenAiServer(usage=False)).usage.prompt is None
-
-
 def test_a_silently_cut_prompt_is_noticed() -> None:
     (error,) = ask(OpenAiServer(context_tokens=16), verify_claims())
     assert isinstance(error, RequestRejected)
-
-
-@pytest.mark.parametrize("shape", ["object", "string", "vllm", "detail"])
-def test_a_refusal_is_read_in_each_of_its_shapes(shape: ErrorShape) -> None:
-    server = OpenAiServer(error_shape=shape, faults=FaultPlan(("unavailable_503",)))
-    (error,) = ask(server, verify_claims())
-    assert isinstance(error, TransientError)
-    assert error.code == 503
-    assert "currently overloaded" in str(error)
-    assert "{" not in str(error)
 
 
 def test_a_key_is_needed_only_where_one_is_set() -> None:

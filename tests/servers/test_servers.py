@@ -106,9 +106,9 @@ def test_a_repair_turn_gets_the_same_answer_and_is_another_question(
 def test_the_log_counts_what_is_bought_twice(kind: type[ModelServer]) -> None:
     server = kind()
     ask(server, verify_claims(), verify_claims(), verify_claims(note=" Again."))
-    totals = server.log.summary(with_prompts=True)
+    totals = server.log.summary()
     assert (totals["requests"], totals["answered"], totals["bought_again"]) == (3, 3, 1)
-    assert sorted(of["answered"] for of in totals["per_prompt"].values()) == [1, 2]
+    assert sorted(server.log.answered().values()) == [1, 2]
 
 
 @BOTH
@@ -127,13 +127,6 @@ def test_a_long_beginning_seen_before_is_counted_as_cached(kind: type[ModelServe
 def test_an_answer_longer_than_its_limit_is_cut(kind: type[ModelServer]) -> None:
     found = reply(kind(thinking_tokens=10), verify_claims(limit=20))
     assert (found.finish, len(found.text)) == ("truncated", 40)
-
-
-@BOTH
-def test_a_wrong_key_stops_the_stage_and_is_not_shown(kind: type[ModelServer]) -> None:
-    (error,) = ask(kind(), verify_claims(), key="wrong-key")
-    assert isinstance(error, Misconfigured)
-    assert "wrong-key" not in str(error)
 
 
 @BOTH
@@ -239,12 +232,6 @@ def test_a_whole_answer_with_a_fault_in_its_text_cannot_be_used(
 
 
 @BOTH
-@pytest.mark.parametrize("fault", ENVELOPES)
-def test_an_answer_is_read_whatever_is_odd_around_it(kind: type[ModelServer], fault: str) -> None:
-    assert verdicts(reply(failing(kind, fault)).text) == VERDICTS
-
-
-@BOTH
 def test_counts_may_be_missing(kind: type[ModelServer]) -> None:
     found = reply(failing(kind, "missing_usage"))
     assert (found.finish, found.usage.prompt) == ("ok", None)
@@ -253,18 +240,6 @@ def test_counts_may_be_missing(kind: type[ModelServer]) -> None:
 @BOTH
 def test_another_version_may_have_answered(kind: type[ModelServer]) -> None:
     assert reply(failing(kind, "other_version")).model_version == f"{MODEL}-drifted"
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("fault", "plan"), [("slow", {"slow_seconds": 0.6}), ("stall_mid_body", {})]
-)
-def test_an_answer_that_takes_too_long_is_a_time_out(
-    kind: type[ModelServer], fault: str, plan: dict[str, float]
-) -> None:
-    (error,) = ask(failing(kind, fault, **plan), verify_claims(), timeout=0.3)
-    assert isinstance(error, TransientError)
-    assert (error.kind, error.maybe_billed) == ("timeout", True)
 
 
 def test_a_day_s_quota_at_gemini_stops_the_stage_and_a_spending_cap_passes() -> None:
@@ -299,7 +274,7 @@ def test_a_refused_connection_is_told_from_a_broken_one(kind: type[ModelServer])
     asyncio.run(once())
 
 
-def test_each_fault_of_each_provider_has_a_test_or_is_a_quota() -> None:
+def test_each_fault_of_each_provider_has_a_test_here_or_in_those_of_retries() -> None:
     elsewhere = {
         "unknown_finish", "wrong_enum", "missing_item", "duplicate_item", "extra_item",
         "truncated_json", "prose", "missing_usage", "other_version", "slow", "stall_mid_body",

@@ -10,14 +10,12 @@ import os
 import socket
 import ssl
 import struct
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
-HOST = "127.0.0.1"
-STARTS_WITHIN_SECONDS = 10.0
+from tests.servers.serving import HOST, in_thread
 
 
 class Step(Enum):
@@ -79,46 +77,35 @@ def answer(body: bytes = b"", status: int = 200, **headers: str) -> bytes:
 @contextmanager
 def serving_pages(handler: Handler, tls: ssl.SSLContext | None = None) -> Iterator[Site]:
     """Serve from a thread on loopback for as long as the block lasts."""
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-    started: list[Site] = []
-    ready = threading.Event()
 
-    async def run() -> None:
+    async def run(announce: Callable[[Site], None], stop: asyncio.Event) -> None:
         tasks: set[asyncio.Task[None]] = set()
+        site = Site(0)
 
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.current_task()
             assert task is not None
             tasks.add(task)
-            started[0].n_connections += 1
+            site.n_connections += 1
             try:
                 with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                    while await _answer(handler, started[0], reader, writer):
+                    while await _answer(handler, site, reader, writer):
                         pass
             finally:
                 tasks.discard(task)
                 writer.transport.abort()
 
         server = await asyncio.start_server(accept, HOST, 0, ssl=tls, backlog=1024)
-        started.append(Site(server.sockets[0].getsockname()[1]))
-        ready.set()
+        site.port = server.sockets[0].getsockname()[1]
+        announce(site)
         await stop.wait()
         server.close()
         for task in list(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    thread = threading.Thread(target=lambda: loop.run_until_complete(run()), daemon=True)
-    thread.start()
-    if not ready.wait(STARTS_WITHIN_SECONDS):
-        raise RuntimeError("the page server does not start")
-    try:
-        yield started[0]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
+    with in_thread(run) as site:
+        yield site
 
 
 async def _answer(

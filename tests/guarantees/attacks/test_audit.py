@@ -108,8 +108,12 @@ def test_a_command_leaves_a_row(
     command: tuple[str, ...],
     edition: str | None,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A row says who ran which command, when, where, with what and how it ended."""
+    """A row says who ran which command (the system's user, whatever the environment says), when,
+    where, with what and how it ended."""
+    for name in ("USER", "LOGNAME", "LNAME", "USERNAME", "SUDO_USER"):
+        monkeypatch.setenv(name, "somebody-else")
     given = [each.format(to=tmp_path / "to") for each in command]
     code, _, remarks = evergreen(*given, "--warehouse", warehouse)
     assert code == 0, remarks
@@ -142,16 +146,6 @@ def test_a_failed_command_is_recorded_with_its_error(
     assert evergreen("backup", "--to", there, "--warehouse", warehouse)[0] == 1
     [row] = audit(warehouse)
     assert (row.outcome, row.error) == ("failed", "BackupError")
-
-
-def test_the_user_is_the_systems(
-    evergreen: Evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A row names the system's user, whatever the environment says."""
-    for name in ("USER", "LOGNAME", "LNAME", "USERNAME", "SUDO_USER"):
-        monkeypatch.setenv(name, "somebody-else")
-    evergreen(*ADD_COST, "--warehouse", warehouse)
-    assert audit(warehouse)[0].os_user == pwd.getpwuid(os.getuid()).pw_name
 
 
 def test_a_killed_command_shows_as_begun(warehouse: Path, tmp_path: Path) -> None:

@@ -5,11 +5,8 @@ from pathlib import Path
 import pytest
 
 from tasks.agents.command import isolation
-from tasks.agents.command.client import CommandClient
 from tasks.agents.isolation import plan
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk
-from tests.attacks.programs import run
+from tests.attacks.programs import client_of, run
 
 SECRET = "a secret that no program may see"
 
@@ -21,8 +18,7 @@ def floor(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def heard(tmp_path: Path, program: Path, *private: Path, **entry: object) -> str:
     """What a program says."""
-    ask = CommandAsk.model_validate({"kind": "command", "command": [str(program)]} | entry)
-    answer = run(CommandClient("a", ask, AgentFolders(tmp_path / "work", None, private)))
+    answer = run(client_of(tmp_path / "work", [str(program)], *private, **entry))
     return answer.text or answer.error or ""
 
 

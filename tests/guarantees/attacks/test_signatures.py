@@ -120,22 +120,10 @@ def recomment(site: Path) -> None:
     file.write_text(file.read_text("utf-8").replace("timestamp:", "timestamp:9"), "utf-8")
 
 
-FORGERIES = [
-    lie,
-    relist,
-    add,
-    add_hidden,
-    link,
-    pipe,
-    link_folder,
-    remove,
-    unsign,
-    garble,
-    recomment,
-]
-
-
-@pytest.mark.parametrize("forge", FORGERIES)
+@pytest.mark.parametrize(
+    "forge",
+    [lie, relist, add, add_hidden, link, pipe, link_folder, remove, unsign, garble, recomment],
+)
 def test_a_changed_site_is_refused(
     forge: Callable[[Path], None], site: Path, key: PublicKey
 ) -> None:

@@ -16,7 +16,7 @@ from tests.flows.asked_runs import ask, serving_agent
 from tests.flows.llm_runs import KINDS, at_hand, configured, evaluate, rows, value, write_configs
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
-from tests.servers.oracle_points import MOST
+from tests.servers.oracle_words import MOST
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "drgym"
 N_QUERIES = 10

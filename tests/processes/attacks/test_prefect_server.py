@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import stat
 from base64 import b64encode
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -14,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 from flows.runtime import shared_server
-from flows.runtime.login import PasswordError, login_address, password_file, read_password
+from flows.runtime.login import login_address, read_password
 from flows.runtime.server import local_server
 from flows.runtime.shared_server import find_problem, shared_names
 from tasks.serving.gate import Gate, serving_names
@@ -49,55 +47,29 @@ def test_nothing_is_told_or_done_without_the_password(api: str) -> None:
     assert httpx.get(f"{api}/variables/name/health", timeout=30).status_code == 401
 
 
-def test_what_knows_the_password_is_served(api: str, us: tuple[str, str]) -> None:
-    assert send(f"{api}/deployments/filter", json={}, auth=us).status_code == 200
+JSON = {"Content-Type": "application/json"}
+REFUSED = {
+    "a foreign name": ({"Host": "evil.example:4200"} | JSON, 421),
+    "a name that begins as ours": ({"Host": "127.0.0.1.evil.example"} | JSON, 421),
+    "a page of another site": ({"Origin": "http://evil.example"} | JSON, 403),
+    "a page without a site": ({"Origin": "null"} | JSON, 403),
+    "a page of another port": ({"Origin": "http://127.0.0.1:1"} | JSON, 403),
+    "no type": ({}, 415),
+    "text": ({"Content-Type": "text/plain"}, 415),
+    "a form": ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+}
+"""What a page may send to a server of ours; many more are in tests/attacks/test_gate.py."""
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["evil.example", "evil.example:4200", "127.0.0.1.evil.example", "", "localhost@evil.example",
-     "127.0.0.2", "[::ffff:127.0.0.1]", "localhost."],
-)  # fmt: skip
-def test_a_foreign_host_name_is_refused(api: str, us: tuple[str, str], host: str) -> None:
-    """A page that points its own name at this machine (DNS rebinding) gets no answer."""
-    for path in (api, api.removesuffix("/api")):
-        answer = httpx.get(f"{path}/ready", headers={"Host": host}, auth=us, timeout=30)
-        assert answer.status_code in (400, 421), answer.text
-
-
-@pytest.mark.parametrize(
-    "origin",
-    ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://",
-     "http://localhost.evil.example:{port}"],
-)  # fmt: skip
-def test_a_page_of_another_site_is_refused(api: str, us: tuple[str, str], origin: str) -> None:
-    """A page of another site may send no request, even from a browser that is logged in."""
-    port = api.split(":")[2].removesuffix("/api")
-    origin = origin.format(port=port)
-    answer = send(f"{api}/deployments/filter", json={}, headers={"Origin": origin}, auth=us)
-    assert (answer.status_code, answer.json()["reason"]) == (403, "wrong_origin")
-    own = {"Origin": api.removesuffix("/api")}
-    assert send(f"{api}/deployments/filter", json={}, headers=own, auth=us).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
-     "text/plain, application/json", "application/json-patch", ""],
-)  # fmt: skip
-def test_a_body_that_is_not_declared_json_is_refused(
-    api: str, us: tuple[str, str], kind: str | None
-) -> None:
-    """A body counts only as `application/json`, which no page can send to another site."""
-    headers = {} if kind is None else {"Content-Type": kind}
-    answer = send(f"{api}/deployments/filter", content=b"{}", headers=headers, auth=us)
-    assert answer.status_code == 415, answer.text
-
-
-def test_a_chunked_body_without_a_type_is_refused(api: str, us: tuple[str, str]) -> None:
-    """A body without a type and without a length is refused as well."""
-    pieces = iter([b"{", b"}"])
-    assert send(f"{api}/deployments/filter", content=pieces, auth=us).status_code == 415
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_web_page_does_nothing_here(api: str, us: tuple[str, str], what: str) -> None:
+    """A page that points its own name at this machine, a page of another site, and a body that
+    is not declared JSON are refused, even from a browser that is logged in."""
+    headers, status = REFUSED[what]
+    address = f"{api}/deployments/filter"
+    assert send(address, content=b"{}", headers=headers, auth=us).status_code == status
+    own = {"Origin": api.removesuffix("/api")} | JSON
+    assert send(address, content=b"{}", headers=own, auth=us).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/events/out", "/events/in", "/logs/out"])
@@ -121,27 +93,6 @@ def test_a_foreign_web_socket_is_refused(
         asyncio.run(open_it(host or at, origin=origin))
     with pytest.raises(ConnectionClosed):  # without a password, however well it is called
         asyncio.run(open_it(at))
-
-
-def test_the_password_is_for_its_owner_alone(tmp_path: Path) -> None:
-    """The password is random, belongs to one home, and only its owner can read it."""
-    password = read_password(tmp_path)
-    (tmp_path / "other").mkdir()
-    assert read_password(tmp_path) == password != read_password(tmp_path / "other")
-    assert len(password) > 40
-    assert stat.S_IMODE(password_file(tmp_path).stat().st_mode) == 0o600
-    password_file(tmp_path).chmod(0o644)
-    with pytest.raises(PasswordError, match="can be read by others"):
-        read_password(tmp_path)
-
-
-def test_a_password_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
-    """A link in the place of the password file is not followed."""
-    (tmp_path / "known").write_text("evergreen:known-to-others")
-    (tmp_path / "known").chmod(0o600)
-    password_file(tmp_path).symlink_to(tmp_path / "known")
-    with pytest.raises(OSError, match="Too many levels of symbolic links"):
-        read_password(tmp_path)
 
 
 def test_the_log_in_page_sends_the_password_to_nobody(api: str) -> None:

@@ -7,9 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import shared_memory
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,14 +15,14 @@ from typing import Any, ClassVar
 import pytest
 
 from tasks.agents.command import isolation
-from tasks.agents.command.client import CommandClient
 from tasks.agents.command.isolation import JobPlace, build_run
 from tasks.agents.command.program import SANDBOX_TOKEN
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
-from tasks.agents.kinds import AgentFolders
 from tasks.configuration.agents import CommandAsk
 from tasks.models.errors import Misconfigured
-from tests.attacks.programs import attack, run
+from tests.attacks.programs import attack, client_of, run
+from tests.servers.http import Request, Response
+from tests.servers.serving import serving
 
 SECRET = "sk-a-key-of-ours-that-no-program-may-see"
 WITHOUT_CAPABILITIES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
@@ -34,29 +32,21 @@ GET_VALUE = 12
 Found = dict[str, dict[str, str]]
 
 
-class Told(BaseHTTPRequestHandler):
+class Told:
     """A sandbox server that tells who asked."""
 
     asked_by: ClassVar[set[str]] = set()
 
-    def do_GET(self) -> None:
-        self.asked_by.add(self.headers["Authorization"])
-        told = f"{self.headers['Authorization']} {self.headers['Host']}".encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(told)))
-        self.end_headers()
-        self.wfile.write(told)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its name)
-        pass
+    def __call__(self, request: Request) -> Response:
+        told = f"{request.headers['authorization']} {request.headers['host']}"
+        self.asked_by.add(request.headers["authorization"])
+        return Response(body=told.encode())
 
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Told) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(Told()) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -263,8 +253,7 @@ def test_reads_cannot_name_what_is_private(tmp_path: Path, named: str) -> None:
     warehouse.parent.mkdir()
     warehouse.touch()
     path = named.format(warehouse=warehouse, folder=tmp_path)
-    ask = CommandAsk.model_validate({"kind": "command", "command": ["true"], "reads": [path]})
-    client = CommandClient("a", ask, AgentFolders(tmp_path / "work", None, (warehouse,)))
+    client = client_of(tmp_path / "work", ["true"], warehouse, reads=[path])
     with pytest.raises(Misconfigured, match="would show the program"):
         run(client)
 
@@ -272,9 +261,8 @@ def test_reads_cannot_name_what_is_private(tmp_path: Path, named: str) -> None:
 def test_what_misses_the_floor_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program is not run where it cannot be isolated; the error says what is missing."""
     monkeypatch.setattr("tasks.agents.isolation.plan.find_abi", lambda: 4)
-    ask = CommandAsk.model_validate({"kind": "command", "command": ["true"]})
     with pytest.raises(Misconfigured, match=r"Landlock, version 6.*this kernel has version 4"):
-        run(CommandClient("a", ask, AgentFolders(tmp_path / "work", None)))
+        run(client_of(tmp_path / "work", ["true"]))
 
 
 def test_no_isolation_is_written_out() -> None:
@@ -290,10 +278,7 @@ def test_jobs_share_no_cache(tmp_path: Path) -> None:
     """Each job has its own cache, unless the entry says `shared_cache`."""
     script = 'cd "$EVERGREEN_CACHE"; cat note 2>/dev/null || echo nothing; echo seen > note'
     for shared, second in ((False, "nothing\n"), (True, "seen\n")):
-        ask = CommandAsk.model_validate(
-            {"kind": "command", "command": ["sh", "-c", script], "shared_cache": shared}
-        )
-        client = CommandClient("a", ask, AgentFolders(tmp_path / str(shared), None))
+        client = client_of(tmp_path / str(shared), ["sh", "-c", script], shared_cache=shared)
         assert run(client, "job-1").text == "nothing\n"
         assert run(client, "job-2").text == second
 
@@ -302,9 +287,8 @@ def test_an_image_needs_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """A program with an image runs in a container or not at all."""
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
     monkeypatch.setattr("tasks.agents.command.isolation.ENGINES", ("docker",))
-    ask = CommandAsk.model_validate({"kind": "command", "command": ["/agent"], "image": "a:1.0"})
     with pytest.raises(Misconfigured, match=r"sets `image`, but (docker|neither)"):
-        run(CommandClient("a", ask, AgentFolders(tmp_path / "work", None)))
+        run(client_of(tmp_path / "work", ["/agent"], image="a:1.0"))
 
 
 def test_a_container_gets_no_more_than_a_program_here(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ class Odd(ServiceServer):
         super().__init__()
         self._said = said
 
-    def _made(self, body: object) -> Response:
+    def answer(self, body: object) -> Response:
         return Response(200, self._said)
 
 

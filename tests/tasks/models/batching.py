@@ -1,9 +1,12 @@
 """Runs of a judge that asks in batches: real clients, a real warehouse, servers over sockets."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
+
+import pytest
 
 from tasks.costs.ledger import WarehouseLedger
 from tasks.judging.clients import WarehouseBatchStore
@@ -16,7 +19,7 @@ from tasks.models.gateway import Gateway, InvalidReply, Outcome
 from tasks.models.gemini_batch import GeminiBatchClient
 from tasks.models.openai_batch import OpenAiBatchClient
 from tasks.warehouse.calls import BatchJob, Call
-from tasks.warehouse.store import Warehouse
+from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.asked import prompt_id
 from tests.servers.batches import BatchScript
 from tests.servers.faults import FaultPlan
@@ -89,6 +92,12 @@ class Desk:
         await asyncio.sleep(0)
         await reached.close()
         return found
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with open_warehouse(tmp_path / "warehouse.duckdb") as warehouse:
+        yield Desk(warehouse)
 
 
 class Deaf:

@@ -47,8 +47,10 @@ def struck(kind: type[ModelServer], *faults: str, **plan: Any) -> ModelServer:
     return kind(faults=FaultPlan(faults, prompts=frozenset([prompt_id(LATER.prompt)]), **plan))
 
 
-def times_asked(server: ModelServer) -> list[float]:
-    return [entry.at for entry in server.log.requests_of(prompt_id(LATER.prompt))]
+def n_asked(server: ModelServer) -> int:
+    """How often the later question was asked."""
+    asked = prompt_id(LATER.prompt)
+    return sum(entry.prompt_id == asked for entry in server.log.entries)
 
 
 async def later(sender: LiveSender) -> Reply | Exception:

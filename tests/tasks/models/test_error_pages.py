@@ -1,4 +1,4 @@
-"""What a page says that comes in place of an error in JSON."""
+"""What an error says, in each shape that endpoints give it, and a page in place of one."""
 
 import httpx
 import pytest
@@ -14,3 +14,17 @@ PAGE = "<html><head><title>Error</title><style>p {}</style></head><body><h1>Erro
 def test_of_a_page_the_words_are_said(kind: str, said: str) -> None:
     response = httpx.Response(501, text=PAGE, headers={"content-type": kind})
     assert parse_error(response) == (said, None)
+
+
+@pytest.mark.parametrize(
+    ("shape", "code"),
+    [
+        ({"error": {"message": "Busy.", "type": "server_error", "code": "c"}}, "c"),  # OpenAI
+        ({"error": {"message": "Busy.", "type": "server_error", "code": None}}, "server_error"),
+        ({"error": "Busy."}, None),  # Ollama
+        ({"object": "error", "message": "Busy.", "type": "t", "code": 503}, None),  # vLLM
+        ({"detail": "Busy."}, None),  # FastAPI, so most gateways
+    ],
+)
+def test_a_refusal_is_read_in_each_of_its_shapes(shape: object, code: str | None) -> None:
+    assert parse_error(httpx.Response(503, json=shape)) == ("Busy.", code)

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -12,18 +11,13 @@ from tasks.models.batch_client import GONE, EndedBatch
 from tasks.models.batch_job import BatchTiming, JobTracker, TrackedJob
 from tasks.warehouse.calls import BatchJob
 from tasks.warehouse.rows import Status
-from tasks.warehouse.store import open_warehouse
 from tests.servers.gemini import GeminiServer
 from tests.servers.http import Request, Response
 from tests.servers.openai import OpenAiServer
 from tests.tasks.models import virtual_time
-from tests.tasks.models.batching import REQUESTS, Desk, killed_when, made
+from tests.tasks.models.batching import REQUESTS, Desk, desk, killed_when, made
 
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as warehouse:
-        yield Desk(warehouse)
+__all__ = ["desk"]
 
 
 class Late:

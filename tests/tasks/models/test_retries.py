@@ -20,7 +20,7 @@ from tests.servers.gemini import GeminiServer
 from tests.servers.prompts_for_tests import verify_claims
 from tests.servers.test_servers import BOTH
 from tests.tasks.models.scripted import ScriptedClient, question, said
-from tests.tasks.models.senders import LATER, QUICK, later, sending, struck, times_asked
+from tests.tasks.models.senders import LATER, QUICK, later, n_asked, sending, struck
 from tests.tasks.models.virtual_time import now
 from tests.tasks.models.virtual_time import run as run_virtually
 
@@ -38,7 +38,7 @@ def test_what_passes_heals(kind: type[ModelServer], fault: str) -> None:
     found = sending(server, later)
     assert isinstance(found, Reply), found
     assert (found.finish, found.tries) == ("ok", 3)
-    assert len(times_asked(server)) == 3
+    assert n_asked(server) == 3
 
 
 @BOTH
@@ -76,15 +76,6 @@ def test_a_hint_is_never_undercut(
     assert len(set(waits)) == 3, "without jitter all askers would come back at once"
 
 
-@BOTH
-def test_a_hint_holds_on_the_server_s_clock(kind: type[ModelServer]) -> None:
-    server = struck(kind, "rate_limit_retry_after", times=2, hint_seconds=0.2)
-    sending(server, later)
-    asked = times_asked(server)
-    assert len(asked) == 3
-    assert all(b - a >= 0.2 for a, b in itertools.pairwise(asked))
-
-
 class Refusing:
     """A model that a server cannot ask: a status of 400."""
 
@@ -113,7 +104,7 @@ def test_tries_are_limited_and_counted(kind: type[ModelServer], fault: str, trie
     server = struck(kind, fault, times=None)
     error = sending(server, later)
     assert isinstance(error, TransientError)
-    assert error.tries == len(times_asked(server)) == tries
+    assert error.tries == n_asked(server) == tries
 
 
 @BOTH

@@ -62,17 +62,13 @@ async def one_waits_for_hours(sender: LiveSender) -> list[object]:
         await asyncio.gather(waiting, return_exceptions=True)
 
 
-def test_a_hint_of_hours_stops_all_others() -> None:
+def test_a_hint_of_hours_is_not_waited_for_and_stops_all_others() -> None:
     server = struck(OpenAiServer, "quota_per_day")
-    _, error = sending(server, one_waits_for_hours)
+    done, error = sending(server, one_waits_for_hours)
+    assert done
     assert isinstance(error, QuotaExhausted)
     assert "8,640 seconds" in str(error)
     assert len(server.log.entries) == 2
-
-
-def test_a_hint_of_hours_is_not_waited_for() -> None:
-    done, _ = sending(struck(OpenAiServer, "quota_per_day"), one_waits_for_hours)
-    assert done
 
 
 def test_an_answer_lost_on_its_way_counts_although_the_next_try_succeeds() -> None:

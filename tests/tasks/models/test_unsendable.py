@@ -1,16 +1,20 @@
 """Addresses and keys of which no request can be made: said at once, and nobody is asked again."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from tasks.models.errors import Misconfigured
 from tasks.wikipedia.errors import WikiRefused
 from tests.servers.base import ModelServer
+from tests.servers.gemini import GeminiServer
 from tests.servers.http import Request, Response
+from tests.servers.openai import OpenAiServer
 from tests.servers.prompts_for_tests import verify_claims
 from tests.servers.serving import serving
-from tests.servers.test_servers import BOTH, client_for
+from tests.servers.test_servers import client_for
 from tests.tasks.agents.conversations import question, using
 from tests.tasks.wikipedia.conftest import with_wiki
 
@@ -22,45 +26,41 @@ ADDRESSES = [
 KEYS = ["Schlüssel", "key\nand more", "key\0", "\udcff"]
 
 
-async def ask(server: ModelServer, address: str, key: str) -> None:
-    client = client_for(server, address, key)
-    try:
-        await client.ask(verify_claims())
-    finally:
-        await client.close()
+def ask_judge(kind: type[ModelServer], address: str, key: str) -> None:
+    async def ask() -> None:
+        client = client_for(kind(), address, key)
+        try:
+            await client.ask(verify_claims())
+        finally:
+            await client.close()
+
+    asyncio.run(ask())
 
 
-@BOTH
+def ask_agent(kind: str, address: str, key: str) -> None:
+    using(kind, address, lambda client: client.start(question()), key=key)
+
+
+ASKERS: dict[str, Callable[[str, str], None]] = {
+    **{kind.__name__: partial(ask_judge, kind) for kind in (GeminiServer, OpenAiServer)},
+    **{kind: partial(ask_agent, kind) for kind in ("chat", "dashscope", "gemini_deep_research")},
+}
+"""Judges and agents, asked at an address with a key."""
+ASK = pytest.mark.parametrize("asker", ASKERS)
+
+
+@ASK
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_a_judge_s_address_that_is_none_stops_the_stage(
-    kind: type[ModelServer], address: str
-) -> None:
+def test_an_address_that_is_none_stops_the_stage(asker: str, address: str) -> None:
     with pytest.raises(Misconfigured, match="no request can be made"):
-        asyncio.run(ask(kind(), address, "test-key"))
+        ASKERS[asker](address, "test-key")
 
 
-@BOTH
+@ASK
 @pytest.mark.parametrize("key", KEYS)
-def test_a_judge_s_key_that_no_request_can_hold_stops_the_stage_and_is_not_shown(
-    kind: type[ModelServer], key: str
+def test_a_key_that_no_request_can_hold_stops_the_stage_and_is_not_shown(
+    asker: str, key: str
 ) -> None:
-    server = kind(key=key)
-    with serving(server) as address, pytest.raises(Misconfigured) as caught:
-        asyncio.run(ask(server, address, key))
-    assert key not in str(caught.value)
-    assert server.log.entries == []
-
-
-@pytest.mark.parametrize("kind", ["chat", "dashscope", "gemini_deep_research"])
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_an_agent_s_address_that_is_none_stops_the_stage(kind: str, address: str) -> None:
-    with pytest.raises(Misconfigured, match="no request can be made"):
-        using(kind, address, lambda client: client.start(question()))
-
-
-@pytest.mark.parametrize("kind", ["chat", "dashscope", "gemini_deep_research"])
-@pytest.mark.parametrize("key", KEYS)
-def test_an_agent_s_key_that_no_request_can_hold_stops_the_stage(kind: str, key: str) -> None:
     asked: list[Request] = []
 
     def handler(request: Request) -> Response:
@@ -68,7 +68,7 @@ def test_an_agent_s_key_that_no_request_can_hold_stops_the_stage(kind: str, key:
         return Response()
 
     with serving(handler) as address, pytest.raises(Misconfigured) as caught:
-        using(kind, address, lambda client: client.start(question()), key=key)
+        ASKERS[asker](address, key)
     assert asked == []
     assert key not in str(caught.value)
 

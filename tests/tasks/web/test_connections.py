@@ -3,7 +3,7 @@
 import asyncio
 import select
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.web import AllowedAddresses
+from tasks.configuration.web import AllowedAddresses, WebSettings
 from tasks.web.connections import GuardedClient, format_user_agent
 from tasks.web.errors import NoNetwork, ProxyAuthRequired
 from tasks.web.guard import CheckedUrl, Guard
@@ -194,33 +194,37 @@ def test_proxies_of_the_environment_are_left_out_unless_they_are_asked_for(
         assert proxied.fetched[gone].outcome == "failed"
 
 
+Proxied = Callable[..., WebSettings]
+
+
+@pytest.fixture
+def proxied(monkeypatch: pytest.MonkeyPatch) -> Proxied:
+    """Sets the proxy of a scheme; gives settings that take it, for pages of a place."""
+
+    def set_proxy(scheme: str, proxy: str, place: str = "page.example.org") -> WebSettings:
+        monkeypatch.setenv(f"{scheme}_proxy", f"http://user:secret@{proxy}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        return web_settings([place], allowed={"environment_proxies": True})
+
+    return set_proxy
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    ("status", "meaning"),
+    [(407, ProxyAuthRequired), (502, NoNetwork), (503, NoNetwork), (504, NoNetwork)],
+)
 def test_what_a_proxy_says_of_itself_is_no_page_and_stops_the_run(
-    scheme: str, monkeypatch: pytest.MonkeyPatch
+    status: int, meaning: type[Exception], scheme: str, proxied: Proxied
 ) -> None:
-    with serving_pages(lambda asked: [answer(b"Who are you?", 407)]) as proxy:
-        monkeypatch.setenv(f"{scheme}_proxy", f"http://user:secret@{proxy.place}")
-        monkeypatch.delenv("no_proxy", raising=False)
-        settings = web_settings(["page.example.org"], allowed={"environment_proxies": True})
-        outcome = fetch([f"{scheme}://page.example.org/"], settings)
-        assert isinstance(outcome.error, ProxyAuthRequired)
-        assert "secret" not in str(outcome.error)
-        assert outcome.fetched == {}
-
-
-@pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize("status", [502, 503, 504])
-def test_a_proxy_that_cannot_reach_anybody_is_no_answer_of_the_page(
-    status: int, scheme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving_pages(lambda asked: [answer(b"No route.", status)]) as proxy:
-        monkeypatch.setenv(f"{scheme}_proxy", f"http://{proxy.place}")
-        monkeypatch.delenv("no_proxy", raising=False)
-        settings = web_settings(["page.example.org"], allowed={"environment_proxies": True})
-        outcome = fetch([f"{scheme}://page.example.org/"], settings)
-        assert isinstance(outcome.error, NoNetwork)
-        assert f"the proxy answered HTTP {status} for page.example.org" in str(outcome.error)
-        assert outcome.fetched == {}
+    with serving_pages(lambda asked: [answer(b"Who are you?", status)]) as proxy:
+        outcome = fetch([f"{scheme}://page.example.org/"], proxied(scheme, proxy.place))
+    assert type(outcome.error) is meaning
+    assert "secret" not in str(outcome.error)
+    if meaning is NoNetwork:
+        said = f"the proxy answered HTTP {status} for page.example.org"
+        assert said in str(outcome.error)
+    assert outcome.fetched == {}
 
 
 class Tunnel(StreamRequestHandler):
@@ -241,7 +245,7 @@ class Tunnel(StreamRequestHandler):
 
 
 def test_what_a_host_says_through_a_tunnel_is_its_own_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxied: Proxied
 ) -> None:
     context = make_certificate(tmp_path, "DNS:page.example.org")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
@@ -251,10 +255,8 @@ def test_what_a_host_says_through_a_tunnel_is_its_own_answer(
     ):
         proxy.daemon_threads = True
         Thread(target=proxy.serve_forever, daemon=True).start()
-        monkeypatch.setenv("https_proxy", f"http://{LOOPBACK}:{proxy.server_address[1]}")
-        monkeypatch.delenv("no_proxy", raising=False)
         place = f"page.example.org:{site.port}"
-        settings = web_settings([place], allowed={"environment_proxies": True})
+        settings = proxied("https", f"{LOOPBACK}:{proxy.server_address[1]}", place)
         outcome = fetch([f"https://{place}/"], settings)
         proxy.shutdown()
     assert outcome.error is None

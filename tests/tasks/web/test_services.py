@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from time import monotonic
 from urllib.parse import parse_qs, urlsplit
@@ -13,11 +13,14 @@ from tasks.configuration.web import JinaReader, WaybackMachine, WebSettings
 from tasks.web.errors import ServiceUnusable
 from tasks.web.page import PageRequest
 from tests.servers.web_pages import CUT, Asked, Site, Steps, answer, serving_pages
-from tests.tasks.web.fetched import fetch, web_settings
+from tests.tasks.web.fetched import Outcome, fetch, web_settings
 
 CITED = "http://cited.example.org/a?b=c&d=%2F"
 READ = json.dumps({"code": 200, "data": {"title": "T", "content": "# What was cited"}}).encode()
 KEY = "jina-secret-0123456789"
+
+
+Service = Callable[[Site], WebSettings]
 
 
 def jina(site: Site) -> WebSettings:
@@ -33,6 +36,16 @@ def wayback(site: Site, **manners: object) -> WebSettings:
     return web_settings([site.place], wayback=archive, manners=manners)
 
 
+def ask(
+    service: Service,
+    handler: Callable[[Asked], Steps],
+    pages: Sequence[PageRequest | str] = (CITED,),
+) -> tuple[Outcome, Site]:
+    """What comes of pages that a service is asked for, and what it was asked."""
+    with serving_pages(handler) as site:
+        return fetch(pages, service(site), source=service.__name__), site  # type: ignore[arg-type]
+
+
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TEST_JINA_KEY", raising=False)
@@ -42,17 +55,16 @@ def test_jina_is_asked_for_the_page_and_its_answer_is_kept_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TEST_JINA_KEY", KEY)
-    with serving_pages(lambda asked: [answer(READ, content_type="application/json")]) as site:
-        outcome = fetch([CITED], jina(site), source="jina")
-        fetched = outcome.fetched[CITED]
-        assert (fetched.source, fetched.outcome, fetched.tries) == ("jina", "fetched", 1)
-        assert (fetched.asked_url, fetched.final_url) == (CITED, CITED)
-        assert outcome.content(CITED) == READ
-        assert KEY not in fetched.model_dump_json()
-        [asked] = site.asked
-        assert asked.target == f"/read/{CITED}"
-        assert asked.headers["authorization"] == f"Bearer {KEY}"
-        assert asked.headers["accept"] == "application/json"
+    outcome, site = ask(jina, lambda asked: [answer(READ, content_type="application/json")])
+    fetched = outcome.fetched[CITED]
+    assert (fetched.source, fetched.outcome, fetched.tries) == ("jina", "fetched", 1)
+    assert (fetched.asked_url, fetched.final_url) == (CITED, CITED)
+    assert outcome.content(CITED) == READ
+    assert KEY not in fetched.model_dump_json()
+    [asked] = site.asked
+    assert asked.target == f"/read/{CITED}"
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    assert asked.headers["accept"] == "application/json"
 
 
 def test_without_a_key_none_is_sent() -> None:
@@ -62,27 +74,24 @@ def test_without_a_key_none_is_sent() -> None:
 
 
 def test_jina_is_not_sent_where_we_would_not_go() -> None:
-    with serving_pages(lambda asked: [answer(READ)]) as site:
-        outcome = fetch(["http://10.0.0.1/"], jina(site), source="jina")
-        assert outcome.fetched["http://10.0.0.1/"].outcome == "refused"
-        assert site.asked == []
+    outcome, site = ask(jina, lambda asked: [answer(READ)], ["http://10.0.0.1/"])
+    assert outcome.fetched["http://10.0.0.1/"].outcome == "refused"
+    assert site.asked == []
 
 
 def test_a_page_that_jina_cannot_read_is_a_failure_in_its_words() -> None:
     said = json.dumps({"code": 422, "message": f"no\nsuch page, key {KEY}"}).encode()
-    with serving_pages(lambda asked: [answer(said, 422)]) as site:
-        fetched = fetch([CITED], jina(site), source="jina").fetched[CITED]
-        assert (fetched.outcome, fetched.http_status, fetched.sha) == ("failed", 422, None)
-        assert "Jina Reader could not read the page (HTTP 422: no�such page" in (
-            fetched.error or ""
-        )
+    outcome, _ = ask(jina, lambda asked: [answer(said, 422)])
+    fetched = outcome.fetched[CITED]
+    assert (fetched.outcome, fetched.http_status, fetched.sha) == ("failed", 422, None)
+    assert "Jina Reader could not read the page (HTTP 422: no�such page" in (fetched.error or "")
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"[" * 100_000, b'{"message": 7}', b"\xff"])
 def test_a_refusal_that_is_no_json_is_a_failure_too(body: bytes) -> None:
-    with serving_pages(lambda asked: [answer(body, 422)]) as site:
-        fetched = fetch([CITED], jina(site), source="jina").fetched[CITED]
-        assert fetched.error == "Jina Reader could not read the page (HTTP 422)"
+    outcome, _ = ask(jina, lambda asked: [answer(body, 422)])
+    fetched = outcome.fetched[CITED]
+    assert fetched.error == "Jina Reader could not read the page (HTTP 422)"
 
 
 def test_a_key_that_a_redirect_or_an_echo_would_leak_stays_here(
@@ -117,20 +126,18 @@ def test_a_service_that_refuses_us_stops_the_run_and_blames_no_page(
     steps: Steps, key: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_JINA_KEY", key)
-    with serving_pages(lambda asked: steps) as site:
-        outcome = fetch([CITED, CITED + "2"], jina(site), source="jina")
-        assert isinstance(outcome.error, ServiceUnusable)
-        assert said in str(outcome.error)
-        assert KEY not in str(outcome.error)
-        assert outcome.fetched == {}
+    outcome, _ = ask(jina, lambda asked: steps, [CITED, CITED + "2"])
+    assert isinstance(outcome.error, ServiceUnusable)
+    assert said in str(outcome.error)
+    assert KEY not in str(outcome.error)
+    assert outcome.fetched == {}
 
 
-@pytest.mark.parametrize("source", ["jina", "wayback"])
-def test_a_service_that_cannot_be_reached_stops_the_run(source: str) -> None:
-    with serving_pages(lambda asked: []) as site:
-        gone = site
-    settings = jina(gone) if source == "jina" else wayback(gone)
-    outcome = fetch([CITED], settings, source=source)  # type: ignore[arg-type]
+@pytest.mark.parametrize("service", [jina, wayback])
+def test_a_service_that_cannot_be_reached_stops_the_run(service: Service) -> None:
+    with serving_pages(lambda asked: []) as gone:
+        pass
+    outcome = fetch([CITED], service(gone), source=service.__name__)  # type: ignore[arg-type]
     assert isinstance(outcome.error, ServiceUnusable)
     assert "cannot be reached" in str(outcome.error)
     assert outcome.fetched == {}
@@ -140,34 +147,26 @@ def cited(hosts: int, pages: int = 1) -> list[str]:
     return [f"http://h{host}.example.org/{page}" for host in range(hosts) for page in range(pages)]
 
 
-@pytest.mark.parametrize("source", ["jina", "wayback"])
-def test_a_service_that_fails_for_pages_of_many_hosts_stops_the_run_and_blames_none(
-    source: str,
+@pytest.mark.parametrize(
+    ("service", "hosts", "pages"), [(jina, 5, 1), (wayback, 5, 1), (jina, 2, 5)]
+)
+def test_a_service_that_fails_for_every_page_stops_the_run_and_blames_none(
+    service: Service, hosts: int, pages: int
 ) -> None:
-    with serving_pages(lambda asked: [answer(b"", 503)]) as site:
-        settings = jina(site) if source == "jina" else wayback(site)
-        outcome = fetch(cited(5), settings, source=source)  # type: ignore[arg-type]
-        assert isinstance(outcome.error, ServiceUnusable)
-        assert "failed for every page (5 hosts tried; the last: " in str(outcome.error)
-        assert outcome.fetched == {}
-
-
-def test_a_service_that_fails_for_every_page_is_away_however_few_their_hosts() -> None:
-    with serving_pages(lambda asked: [answer(b"", 503)]) as site:
-        outcome = fetch(cited(2, 5), jina(site), source="jina")
-        assert isinstance(outcome.error, ServiceUnusable)
-        assert outcome.fetched == {}
+    outcome, _ = ask(service, lambda asked: [answer(b"", 503)], cited(hosts, pages))
+    assert isinstance(outcome.error, ServiceUnusable)
+    assert f"failed for every page ({hosts} hosts tried; the last: " in str(outcome.error)
+    assert outcome.fetched == {}
 
 
 def test_a_service_that_has_the_page_that_everybody_has_is_not_out_of_order() -> None:
     def handler(asked: Asked) -> Steps:
         return [answer(READ) if asked.target.endswith("/example.com/") else answer(b"", 503)]
 
-    with serving_pages(handler) as site:
-        outcome = fetch(cited(7), jina(site), source="jina")
-        assert outcome.error is None
-        assert [f.outcome for f in outcome.fetched.values()] == ["failed"] * 7
-        assert sum(asked.target.endswith("/example.com/") for asked in site.asked) == 1
+    outcome, site = ask(jina, handler, cited(7))
+    assert outcome.error is None
+    assert [f.outcome for f in outcome.fetched.values()] == ["failed"] * 7
+    assert sum(asked.target.endswith("/example.com/") for asked in site.asked) == 1
 
 
 def archive(closest: object, snapshot: Callable[[Asked], Steps]) -> Callable[[Asked], Steps]:
@@ -220,21 +219,21 @@ def test_where_nobody_knows_when_a_page_was_cited_no_time_is_asked_for() -> None
     ],
 )  # fmt: skip
 def test_a_page_without_a_snapshot_is_a_failure_that_says_so(closest: object, said: str) -> None:
-    with serving_pages(archive(closest, lambda asked: [answer(b"never")])) as site:
-        fetched = fetch([CITED], wayback(site), source="wayback").fetched[CITED]
-        assert (fetched.outcome, fetched.tries, fetched.http_status) == ("failed", 1, None)
-        assert said in (fetched.error or "")
-        assert len(site.asked) == 1
+    outcome, site = ask(wayback, archive(closest, lambda asked: [answer(b"never")]))
+    fetched = outcome.fetched[CITED]
+    assert (fetched.outcome, fetched.tries, fetched.http_status) == ("failed", 1, None)
+    assert said in (fetched.error or "")
+    assert len(site.asked) == 1
 
 
 def test_a_snapshot_is_looked_for_in_the_archive_only() -> None:
     with serving_pages(archive(found("http://10.0.0.1"), lambda asked: [])) as site:
         assert fetch([CITED], wayback(site), source="wayback").fetched[CITED].outcome == "refused"
     out = [answer(b"", 302, location="http://today.example.org/")]
-    with serving_pages(archive(found(), lambda asked: out)) as site:
-        fetched = fetch([CITED], wayback(site), source="wayback").fetched[CITED]
-        assert fetched.outcome == "refused"
-        assert "out of the archive, to today.example.org" in (fetched.error or "")
+    outcome, _ = ask(wayback, archive(found(), lambda asked: out))
+    fetched = outcome.fetched[CITED]
+    assert fetched.outcome == "refused"
+    assert "out of the archive, to today.example.org" in (fetched.error or "")
 
 
 def test_an_archive_that_is_busy_is_asked_again() -> None:
@@ -253,10 +252,9 @@ HALF_A_GZIP = answer(gzip.compress(READ)[:-20], content_encoding="gzip")
 @pytest.mark.parametrize("garbled", [NO_GZIP, HALF_A_GZIP], ids=["no gzip", "half a gzip"])
 def test_a_service_whose_answer_cannot_be_unpacked_is_asked_again(garbled: bytes) -> None:
     answers: list[Steps] = [[garbled], [answer(READ)]]
-    with serving_pages(lambda asked: answers.pop(0)) as site:
-        outcome = fetch([CITED], jina(site), source="jina")
-        assert outcome.fetched[CITED].tries == 2
-        assert outcome.content(CITED) == READ
+    outcome, _ = ask(jina, lambda asked: answers.pop(0))
+    assert outcome.fetched[CITED].tries == 2
+    assert outcome.content(CITED) == READ
     answers = [[garbled], [garbled], [answer(b"as it was")]]
     with serving_pages(lambda asked: answers.pop(0)) as site:
         there = json.dumps({"archived_snapshots": found(site.url()[:-1])}).encode()
@@ -267,9 +265,9 @@ def test_a_service_whose_answer_cannot_be_unpacked_is_asked_again(garbled: bytes
 
 
 def test_a_snapshot_that_is_not_given_out_is_a_failure() -> None:
-    with serving_pages(archive(found(), lambda asked: [answer(b"no", 403)])) as site:
-        fetched = fetch([CITED], wayback(site), source="wayback").fetched[CITED]
-        assert (fetched.outcome, fetched.http_status, fetched.sha) == ("failed", 403, None)
+    outcome, _ = ask(wayback, archive(found(), lambda asked: [answer(b"no", 403)]))
+    fetched = outcome.fetched[CITED]
+    assert (fetched.outcome, fetched.http_status, fetched.sha) == ("failed", 403, None)
 
 
 def test_a_service_that_says_how_long_to_wait_is_left_alone_so_long() -> None:
