@@ -44,7 +44,7 @@ import yaml
 
 from flows.runtime.server import local_server
 from flows.runtime.settings import prefect_environment
-from tests.rigs.kill_and_resume import differences, run
+from tests.rigs.compared_tables import contents, differences
 from tests.sample_edition import PART
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,8 +110,7 @@ class Rig:
         if self.asked.warehouse:
             return Path(self.asked.warehouse)
         path = self.work / "imported.duckdb"
-        run("import", "wlc", str(PART), "--edition", "sample",
-            "--warehouse", str(path), log=self.log, environment=self.environment)  # fmt: skip
+        self.run("import", "wlc", str(PART), "--edition", "sample", "--warehouse", str(path))
         return path
 
     @contextmanager
@@ -129,16 +128,27 @@ class Rig:
             process.terminate()
             process.wait()
 
-    def evaluation(self, warehouse: Path) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """The command, with its output into the log."""
         with self.log.open("ab") as output:
             return subprocess.Popen(
-                [sys.executable, "-m", "flows", *self._arguments(warehouse)],
+                [sys.executable, "-m", "flows", *arguments],
                 stdout=output, stderr=output, cwd=ROOT, env={**os.environ, **self.environment},
             )  # fmt: skip
 
+    def run(self, *arguments: str) -> float:
+        """The command to its end; seconds it took."""
+        started = time.monotonic()
+        if code := self.start(*arguments).wait():
+            raise RuntimeError(f"evergreen {' '.join(arguments)} ended with {code}: see {self.log}")
+        return time.monotonic() - started
+
+    def evaluation(self, warehouse: Path) -> subprocess.Popen[bytes]:
+        return self.start(*self._arguments(warehouse))
+
     def finish(self, warehouse: Path) -> float:
         """Evaluate to the end; seconds."""
-        return run(*self._arguments(warehouse), log=self.log, environment=self.environment)
+        return self.run(*self._arguments(warehouse))
 
     def _arguments(self, warehouse: Path) -> tuple[str, ...]:
         return ("evaluate", "--edition", self.asked.edition, "--judge", "rig",
@@ -252,7 +262,7 @@ def compare(rig: Rig, warehouse: Path) -> bool:
     kills, totals = kill_and_resume(rig, killed, n_calls)
     again = totals["requests"] - totals["questions"]
     allowed = sum(one.uncommitted for one in kills)
-    differing = differences(calm, killed)
+    differing = differences(contents(calm), contents(killed))
     if n := different_calls(calm, killed):
         differing.append(f"calls: {n} in one of them only")
     print(

@@ -102,7 +102,7 @@ def test_a_broken_json_is_listed_and_its_report_goes_in_without_it(  # type: ign
 
 
 def test_importing_again_changes_nothing(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
-    from tests.rigs.kill_and_resume import contents
+    from tests.rigs.compared_tables import contents
 
     evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
     before = contents(warehouse)

@@ -16,7 +16,7 @@ from tasks.warehouse.rows import Citation, Report, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
-from tests.rigs.kill_and_resume import contents
+from tests.rigs.compared_tables import contents
 from tests.tasks.asked_agents import EDITION, with_assignments
 from tests.tasks.costs.test_runs import call
 from tests.tasks.planning.test_month import BEGUN, DECEMBER, SETTINGS, begun
