@@ -124,25 +124,6 @@ def test_less_is_better_where_the_metric_says_so(compared: Path, evergreen: Ever
     assert "lower is better" in asked(evergreen, compared, *named)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--agent", "nobody"), "compares no agent 'nobody'. Known: first, second, third"),
-        (("--metric", "kpr"), "coverage_wiki, effective_citations, leakage_rate"),
-        (("--judge", "nobody"), "no judge 'nobody'"),
-        (("--protocol", "race"), "no figures of the protocol 'race'"),
-    ],
-)
-def test_wrong_choices_are_told_with_what_there_is(
-    compared: Path, evergreen: Evergreen, arguments: tuple[str, ...], says: str
-) -> None:
-    code, _, said = evergreen(
-        "compare", "agents", "--edition", "e", "--warehouse", compared, *arguments
-    )
-    assert code == 1
-    assert says in " ".join(said.split())
-
-
 def test_where_nobody_is_compared_it_says_how_to_compare(
     compared: Path, evergreen: Evergreen, tmp_path: Path
 ) -> None:

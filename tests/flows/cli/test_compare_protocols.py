@@ -104,19 +104,3 @@ def test_numbers_are_shown_as_numbers_and_a_protocol_without_a_board_gets_one(
         frame = warehouse.frame("SELECT * FROM leaderboard")
     fact = [board for board in select_boards(frame) if board.protocols == {"fact"}]
     assert [board.ranked_by for board in fact] == [("valid_rate",)]
-
-
-def test_wrong_choices_are_told(scored: Path, evergreen: Evergreen) -> None:
-    for arguments, says in (
-        (("--judge", "nobody"), "no judge 'nobody'"),
-        (("--judge", "gemini-3.8-flash"), "no scores by the judge 'gemini-3.8-flash'"),
-        (("--protocol", "race"), "no scores of 'race' by the judge 'offline'"),
-        (("--protocol", "gone.yaml"), "gone.yaml: there is no such file"),
-        (("--output", "/nowhere/at/all.csv"), "/nowhere/at/all.csv"),
-    ):
-        code, _, said = evergreen(
-            "compare", "protocols", "--edition", "e", "--warehouse", scored, *arguments
-        )
-        assert code != 0
-        assert says in said
-        assert "Traceback" not in said

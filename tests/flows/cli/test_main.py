@@ -54,20 +54,6 @@ def evergreen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     return call
 
 
-def test_a_missing_folder_is_named(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
-    answer = evergreen("import", "wlc", "/nowhere/at/all", "--warehouse", warehouse)
-    assert answer.code == 1
-    assert "/nowhere/at/all does not exist" in answer.err
-    assert "Traceback" not in answer.err
-
-
-def test_an_unknown_agent_is_answered_with_the_known_ones(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
-    answer = evergreen("import", "wlc", SAMPLE, "--agent", "nobody", "--warehouse", warehouse)
-    assert answer.code == 1
-    assert "'nobody'" in answer.err
-    assert "sample_scholar" in answer.err
-
-
 def test_a_report_that_is_not_utf8_is_listed_and_the_rest_goes_in(  # type: ignore[no-untyped-def]
     evergreen, layout: Path, warehouse: Path
 ) -> None:
@@ -113,30 +99,6 @@ def test_importing_again_changes_nothing(evergreen, warehouse: Path) -> None:  #
     assert contents(warehouse) == before
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         assert connection.execute("SELECT imported_at FROM editions").fetchall() == made
-
-
-def test_an_unknown_edition_protocol_or_judge_stops_before_anything_starts(  # type: ignore[no-untyped-def]
-    evergreen, warehouse: Path
-) -> None:
-    evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
-    for wrong, said in (
-        (("--edition", "never"), "Known: sample"),
-        (
-            ("--edition", "sample", "--protocol", "magic"),
-            "Known: claim_discovery, ",
-        ),
-        (("--edition", "sample", "--judge", "oracle"), "Known: gemini"),
-        (("--edition", "sample", "--agent", "nobody"), "Known: sample_blogger"),
-    ):
-        answer = evergreen("evaluate", *wrong, "--warehouse", warehouse)
-        assert answer.code == 1
-        assert said in answer.err
-
-
-def test_wrong_usage_is_exit_code_2(evergreen) -> None:  # type: ignore[no-untyped-def]
-    assert evergreen("explain").code == 2
-    assert evergreen("leaderboard", "--edition", "x", "--format", "pdf").code == 2
-    assert evergreen("dance").code == 2
 
 
 def test_a_newer_warehouse_is_refused_and_left_alone(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]

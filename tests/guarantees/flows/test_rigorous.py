@@ -147,19 +147,3 @@ def test_drafts_become_rubrics_once_somebody_has_reviewed_them(
     code, _, said = evergreen(*take, "--general", PUBLISHED)
     assert (code, "63 rubrics, reviewed by Ada." in said) == (0, True), said
     assert "draft" not in evergreen(*board)[2]
-
-
-@pytest.mark.parametrize(
-    ("judge", "said"), [("offline", "cannot draft rubrics"), ("priceless", "has no price")]
-)
-def test_a_judge_that_cannot_draft_is_refused_before_anything_starts(
-    folder: Path, tmp_path: Path, evergreen: Evergreen, judge: str, said: str
-) -> None:
-    with edition(tmp_path) as store:
-        path = Path(store.url)
-    with at_hand(GeminiServer(), "gemini"):
-        code, _, remarks = evergreen(
-            "draft", "rubrics", "--edition", "e", "--warehouse", path, "--judge", judge,
-            "--to", tmp_path / "drafts", "--budget", "1",
-        )  # fmt: skip
-    assert (code, said in remarks) == (1, True), remarks
