@@ -31,8 +31,6 @@ from tasks.judges.research import (
 )
 from tasks.warehouse.rows import Status
 
-OnProgress = Callable[[str, str], bool]
-
 
 class ScriptedJudge:
     """Supports what stands word for word in the evidence; contradicts `not X` where X stands."""

@@ -13,22 +13,20 @@ Exit code 0: every table is equal, and no request was asked again.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import httpx
 
 from tests.rigs import compared_tables
 from tests.rigs.compared_tables import MADE_AT, Tables
 from tests.rigs.kill_judges import INCIDENTAL
+from tests.rigs.model_process import model_process, totals_of
 from tests.rigs.research_editions import PROTOCOLS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,25 +113,6 @@ def columns_of(warehouse: str) -> set[str]:
         return {name for (name,) in connection.execute(query).fetchall()}
 
 
-@contextmanager
-def model_server() -> Iterator[str]:
-    """A server that speaks OpenAI's protocol; its address."""
-    command = [sys.executable, "-m", "tests.servers", "openai"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield str(json.loads(process.stdout.readline())["base_url"])
-        finally:
-            process.terminate()
-
-
-def requests_at(address: str) -> int:
-    """How many requests the model's server has had."""
-    with httpx.Client(trust_env=False) as client:
-        totals = client.get(f"{address.removesuffix('/v1')}/_log").raise_for_status().json()
-    return int(totals["requests"])
-
-
 def code_of(commit: str, folder: Path) -> Path:
     """A commit's files, in `folder`."""
     folder.mkdir(parents=True)
@@ -158,7 +137,7 @@ def main() -> int:
     named = ["git", "rev-parse", "--verify", f"{options.before}^{{commit}}"]
     commit = subprocess.run(named, cwd=ROOT, capture_output=True, text=True, check=True)
     before = work / commit.stdout.strip()[:12]
-    with model_server() as address:
+    with model_process() as address:
         old = Side(before / "code", before / "made", address)
         if not (before / "whole").exists():
             shutil.rmtree(before, ignore_errors=True)
@@ -194,13 +173,13 @@ def compare(old: Side, new: Side, published: bool) -> list[str]:
 
 def pending(side: Side, published: bool) -> list[str]:
     """What this code finds pending in warehouses of the commit before."""
-    asked = requests_at(side.address)
+    asked = totals_of(side.address)["requests"]
     found = []
     for arguments in side.evaluations(published):
         said = side.python("flows", "evaluate", *arguments)
         if any(work in said for work in WORK):  # a newer schema's snapshots are made anew
             found.append(f"evaluate {' '.join(arguments)}: something was pending:\n{said}")
-    if requests_at(side.address) != asked:
+    if totals_of(side.address)["requests"] != asked:
         found.append("The model was asked again.")
     return found
 

@@ -4,7 +4,6 @@ import inspect
 import re
 from collections.abc import Iterator
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,6 @@ import typer
 from flows.cli.lazy_commands import CommandEntry, GroupEntry, LazyCommand
 from flows.cli.main import app
 from tests.flows.conftest import Evergreen
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def listed(name: str, command: Any) -> Iterator[tuple[str, LazyCommand]]:

@@ -101,32 +101,23 @@ def test_a_person_who_agrees_has_it_published_and_the_note_is_kept(
     assert "<b>" not in left["published"]
 
 
-def test_a_person_who_declines_has_nothing_written(
-    api: str, warehouse: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("answers", "more", "ended", "said"),
+    [
+        ([{"publish": False, "note": "not yet"}], {}, ("COMPLETED", "Declined"), "not yet"),
+        ([], {"approval_hours": 1 / 3600}, ("COMPLETED", "Declined"), "nobody decided in time"),
+        (["cancel"], {}, ("CANCELLED", "Cancelled"), ""),
+    ],
+    ids=["declined", "not in time", "cancelled"],
+)
+def test_where_nobody_agrees_nothing_is_written(
+    api: str, warehouse: Path, tmp_path: Path, answers: list[Any], more: dict[str, Any],
+    ended: tuple[str, str], said: str,
+) -> None:  # fmt: skip
     to = tmp_path / "site"
-    state, _ = decide(api, warehouse, [{"publish": False, "note": "not yet"}], to=str(to))
-    assert (state.type.value, state.name) == ("COMPLETED", "Declined")
-    assert "not yet" in state.message
-    assert not to.exists()
-
-
-def test_where_nobody_decides_in_time_nothing_is_written(
-    api: str, warehouse: Path, tmp_path: Path
-) -> None:
-    to = tmp_path / "site"
-    state, _ = decide(api, warehouse, [], to=str(to), approval_hours=1 / 3600)
-    assert (state.type.value, state.name) == ("COMPLETED", "Declined")
-    assert "nobody decided in time" in state.message
-    assert not to.exists()
-
-
-def test_a_run_that_is_cancelled_while_it_waits_ends_with_nothing_written(
-    api: str, warehouse: Path, tmp_path: Path
-) -> None:
-    to = tmp_path / "site"
-    state, _ = decide(api, warehouse, ["cancel"], to=str(to))
-    assert state.type.value == "CANCELLED"
+    state, _ = decide(api, warehouse, answers, to=str(to), **more)
+    assert (state.type.value, state.name) == ended
+    assert said in (state.message or "")
     assert not to.exists()
 
 

@@ -31,11 +31,12 @@ from tasks.sandbox.service import create_app
 from tasks.sandbox.source import PageSource, build_index
 from tasks.warehouse.snapshot import export_edition, latest_snapshot
 from tasks.warehouse.store import open_warehouse
+from tests.changed_configs import change
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import rows, value
 from tests.rigs.mediawiki.running import missing, running
 from tests.rigs.month_places import SINCE, UNTIL, Sources, month_pages
-from tests.rigs.month_world import ROOT, change, write_configs
+from tests.rigs.month_world import ROOT, write_configs
 from tests.rigs.paper_wiki import paper_wiki
 from tests.servers.applications import serving_application
 from tests.servers.serving import serving

@@ -2,9 +2,6 @@
 agent."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +13,7 @@ from tasks.judging.cases import load_case
 from tasks.processes.helper import HelperCrashed
 from tasks.warehouse.store import open_warehouse
 from tests import patient
-from tests.conftest import PREFECT_HOME
-from tests.flows.llm_runs import ROOT, SAMPLE
+from tests.flows.llm_runs import SAMPLE
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.rigs.compared_tables import contents
 
@@ -53,21 +49,6 @@ def brought_in(api: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     path = tmp_path_factory.mktemp("brought_in") / "warehouse.duckdb"
     state = run("bring_in", edition="sample", source=str(SAMPLE), warehouse=str(path))
     return path, state
-
-
-def evergreen(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
-    environment.pop("PREFECT_API_URL", None)
-    return subprocess.run(
-        [sys.executable, "-m", "flows", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment,
-        timeout=120,
-        **more,
-    )
 
 
 def test_the_history_in_prefect_is_complete_and_readable(
