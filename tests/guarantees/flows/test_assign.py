@@ -8,7 +8,7 @@ import pytest
 
 from tasks.warehouse.truths import TRUTHS
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import at_hand, configured, rows, value, write_configs
+from tests.flows.llm_runs import at_hand, rows, value
 from tests.guarantees.tasks.test_questions import BRIDGES_ARTICLE, edition
 from tests.servers.gemini import GeminiServer
 
@@ -16,9 +16,9 @@ ASSIGN = ("assign", "--edition", "e", "--protocol", "claim_discovery", "--judge"
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[GeminiServer]:
+def server(judges: Path) -> Iterator[GeminiServer]:
     found = GeminiServer()
-    with configured(write_configs(tmp_path)), at_hand(found, "gemini"):
+    with at_hand(found, "gemini"):
         yield found
 
 

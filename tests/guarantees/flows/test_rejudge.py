@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,11 @@ from tasks.warehouse.results import Cell, LeaderboardRow, Score, Verdict
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import KEY, at_hand, configured, value, write_configs
+from tests.flows.llm_runs import KEY, at_hand, value
 from tests.servers.openai import OpenAiServer
 
+pytestmark = pytest.mark.usefixtures("judges")
 REPORT = ("sample_blogger", "Eddystone_Lighthouse")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with configured(write_configs(tmp_path_factory.mktemp("rejudge"))):
-        yield
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from tasks.benchmarks.rigorous import QUERY, read_rigorous
 from tasks.metrics.ratios import mean
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, write_configs
+from tests.flows.llm_runs import at_hand, evaluate, rows, value
 from tests.servers.gemini import GeminiServer
 from tests.tasks.drafted_articles import FACTS, edition
 from tests.tasks.rigorous_cases import PUBLISHED, graded
@@ -25,10 +24,8 @@ DOMAINS = ("Commonsense & Education", "Technology Intelligence")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    found = tmp_path_factory.mktemp("rigorous")
-    with configured(write_configs(found)):
-        yield found
+def folder(judges: Path) -> Path:
+    return judges.parent
 
 
 @pytest.fixture

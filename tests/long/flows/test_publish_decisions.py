@@ -11,6 +11,7 @@ import pytest
 
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
+from tasks.warehouse import store as warehouses
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -23,21 +24,26 @@ def warehouse(sample: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(sample, tmp_path / "warehouse.duckdb"))
 
 
-def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tuple[Any, int]:
-    """Run the flow and give these answers, one whenever it waits; its final state, and how often
-    it waited. An answer may be a function that is called when it is to be given."""
+def decide(
+    api: str, warehouse: Path, answers: Sequence[Any], flow: Any = None, **more: Any
+) -> tuple[Any, int]:
+    """Run the flow (`publish`) and give these answers, one whenever it waits; its final state, and
+    how often it waited. An answer may be a function that is called when it is to be given."""
     from flows.publish import publish
 
-    parameters = {"edition": "sample", "approve": True, "warehouse": str(warehouse)} | more
+    parameters: dict[str, Any] = {
+        "edition": "sample", "approve": True, "warehouse": str(warehouse),
+    } | more  # fmt: skip
     waited = 0
 
     async def run() -> Any:
         nonlocal waited
-        running: Any = publish(**parameters, return_state=True)
+        running: Any = (flow or publish)(**parameters, return_state=True)
         task: asyncio.Task[Any] = asyncio.create_task(running)
         async with patient.AsyncClient(base_url=api) as client:
             for answer in answers:
-                run_id = await paused(client, task, warehouse)
+                run_id = await paused(client, task, warehouse, parameters["edition"])
+                assert str(warehouse) not in warehouses._open, "held while a person thinks"
                 waited += 1
                 if answer == "cancel":
                     await cancelled(client, run_id)
@@ -49,9 +55,11 @@ def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tu
     return asyncio.run(run()), waited
 
 
-async def paused(client: httpx.AsyncClient, task: asyncio.Task[Any], warehouse: Path) -> str:
+async def paused(
+    client: httpx.AsyncClient, task: asyncio.Task[Any], warehouse: Path, edition: str
+) -> str:
     """The id of this run, once it waits; another test's may wait beside it."""
-    waiting = {"name": {"any_": ["publish · sample"]}, "state": {"type": {"any_": ["PAUSED"]}}}
+    waiting = {"name": {"any_": [f"publish · {edition}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
     wanted = {"flow_runs": waiting, "sort": "START_TIME_DESC"}
     while True:
         assert not task.done(), task.result()
