@@ -24,6 +24,13 @@ def listed(name: str, command: Any) -> Iterator[tuple[str, LazyCommand]]:
 TABLE = dict(listed("", typer.main.get_command(app)))
 
 
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command that is no group, with its name."""
+    for name, entry in TABLE.items():
+        if not hasattr(entry.command, "commands"):
+            yield name, entry.command
+
+
 @pytest.mark.parametrize(
     "name", [name for name, entry in TABLE.items() if isinstance(entry.entry, CommandEntry)]
 )
