@@ -9,10 +9,23 @@ from hashlib import sha256
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
+
 from tasks.warehouse import location as locations
-from tests.rigs.postgres import RunningPostgres
+from tests.rigs.postgres import RunningPostgres, missing, running
 
 DATABASE = "lakes"
+NEEDS_POSTGRES = [
+    pytest.mark.rig,
+    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+]
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgres]:
+    with running(tmp_path_factory.mktemp("postgres")) as found:
+        found.create(DATABASE)
+        yield found
 
 
 def lake_at(postgres: RunningPostgres, path: Path, database: str = DATABASE) -> locations.DuckLake:

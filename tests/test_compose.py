@@ -1,6 +1,6 @@
 """docker-compose.yml, .env.example and the Dockerfile, as far as they can be held without Docker.
 
-tests/test_docker.py builds and starts them where Docker runs.
+tests/long/test_docker.py builds and starts them where Docker runs.
 """
 
 import re
@@ -68,11 +68,6 @@ def test_its_services_are_those_the_documentation_names() -> None:
     assert optional == {"sandbox": ["sandbox"], "site": ["site"]}
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_every_image_is_an_exact_version_without_a_host(name: str) -> None:
-    assert PINNED.fullmatch(WRITTEN[name]["image"]), WRITTEN[name]["image"]
-
-
 @pytest.mark.parametrize(
     "image", ["caddy", "caddy:latest", "caddy:2", "example.org/caddy:2.10.2", "x/caddy:2.10.2"]
 )
@@ -89,18 +84,14 @@ def test_our_image_is_built_here_and_called_after_our_version() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_every_service_says_whether_it_is_well_and_comes_back(name: str) -> None:
+def test_a_service_is_exact_says_whether_it_is_well_and_may_do_little(name: str) -> None:
     service = SERVICES[name]
+    assert PINNED.fullmatch(WRITTEN[name]["image"]), WRITTEN[name]["image"]
     assert service["restart"] == "unless-stopped"
     check = service["healthcheck"]
     assert check["test"][0] == "CMD"
     assert {"interval", "timeout", "retries", "start_period"} <= set(check)
     assert not check.get("disable")
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_every_service_may_do_little(name: str) -> None:
-    service = SERVICES[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     # Caddy's program is marked with this one and cannot be started where it is out of reach.
@@ -110,17 +101,9 @@ def test_every_service_may_do_little(name: str) -> None:
     if name not in OURS:  # the Dockerfile says it of ours
         assert service["user"].split(":")[0] not in ("", "0", "root")
     assert re.fullmatch(r"\d+[mg]", service["deploy"]["resources"]["limits"]["memory"])
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_ports_are_open_to_this_machine_only(name: str) -> None:
-    for port in SERVICES[name].get("ports", []):
+    for port in service.get("ports", []):
         assert re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port), port
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_what_a_service_depends_on_must_be_well_first(name: str) -> None:
-    for other, how in SERVICES[name].get("depends_on", {}).items():
+    for other, how in service.get("depends_on", {}).items():
         assert other in SERVICES
         assert how == {"condition": "service_healthy"}
         assert "profiles" not in SERVICES[other]
@@ -146,16 +129,12 @@ def test_no_secret_has_a_value() -> None:
     for name, service in WRITTEN.items():
         for variable, value in service.get("environment", {}).items():
             if SECRET.search(variable):
-                assert value is None or only_given(value), f"{name}: {variable}"
+                assert value is None or VARIABLE.fullmatch(value), f"{name}: {variable}"
     for found in VARIABLE.finditer(COMPOSE.read_text("utf-8")):
         if found["name"] and SECRET.search(found["name"]):
             assert found["how"] == ":?" or not found["word"], found[0]
     for path in (COMPOSE, ROOT / ".env.example", ROOT / "Dockerfile"):
         assert not re.search(r"://[^/\s$]*:[^/\s$]*@", path.read_text("utf-8"))
-
-
-def only_given(value: str) -> bool:
-    return bool(VARIABLE.fullmatch(value))
 
 
 @pytest.mark.parametrize("name", PASSWORDS)

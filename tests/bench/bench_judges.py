@@ -9,45 +9,30 @@ endpoint's own ceiling first: it must not be what is measured. Nothing is assert
 
 import argparse
 import asyncio
-import json
 import os
 import resource
-import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
-import httpx
-import yaml
 
 from tasks.models.transport import create_http_client
-from tests.bench.generated import EDITION, generate
+from tests.bench.scaled import EDITION, Size, generate
+from tests.changed_configs import copy_configs
+from tests.rigs.model_process import model_process, totals_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DELAY, AT_ONCE = 0.2, 100
 CEILING_CALLS = 4_000
+SIZE = Size(facts=149, claims=250, pages=11, pages_ok=11, chars_of_article=30_000,
+            chars_of_report=30_000, chars_of_page=900)  # fmt: skip
+"""With a single agent, which writes .4 of these claims, some 263 calls a report."""
 KINDS = {"openai": "openai_chat", "gemini": "gemini"}
-
-
-@contextmanager
-def endpoint(kind: str, delay: float) -> Iterator[str]:
-    """A model server in its own process; its base address."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.servers", kind, "--delay", str(delay)],
-        stdout=subprocess.PIPE, cwd=ROOT, text=True,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        yield str(json.loads(process.stdout.readline())["base_url"])
-    finally:
-        process.terminate()
-        process.wait()
 
 
 async def ceiling(url: str) -> float:
@@ -69,16 +54,12 @@ async def ceiling(url: str) -> float:
 
 def configs(folder: Path, kind: str, url: str) -> Path:
     """A copy of the project's configuration with one judge more: `bench`."""
-    target = folder / "configs"
-    shutil.copytree(ROOT / "configs", target)
-    judges = yaml.safe_load((target / "judges.yaml").read_text("utf-8"))
-    judges["judges"]["bench"] = {
+    bench = {
         "kind": KINDS[kind], "title": "benchmark", "provider": "local", "model": "local",
         "base_url": url, "key_env": "BENCH_KEY", "context_tokens": 1_000_000, "temperature": 0,
         "limits": {"concurrency": AT_ONCE}, "source": "generated", "checked": "2026-11-21",
     }  # fmt: skip
-    (target / "judges.yaml").write_text(yaml.safe_dump(judges), "utf-8")
-    return target
+    return copy_configs(folder, judges=lambda s: s["judges"].update(bench=bench))
 
 
 def evaluate(folder: Path, settings: Path) -> None:
@@ -109,14 +90,14 @@ def stage_seconds(prefect_home: Path) -> dict[str, float]:
 
 
 def measure(kind: str, n_reports: int) -> None:
-    with tempfile.TemporaryDirectory() as name, endpoint(kind, DELAY) as url:
+    with tempfile.TemporaryDirectory() as name, model_process(kind, DELAY) as url:
         folder = Path(name)
-        generate(folder / "warehouse.duckdb", n_reports)
+        generate(folder / "warehouse.duckdb", n_reports, 1, SIZE)
         settings = configs(folder, kind, url)
         started = time.perf_counter()
         evaluate(folder, settings)
         wall = time.perf_counter() - started
-        log = httpx.get(f"{url.removesuffix('/v1')}/_log").json()
+        log = totals_of(url)
         with duckdb.connect(str(folder / "warehouse.duckdb"), read_only=True) as store:
             [(calls, verdicts)] = store.sql(
                 "SELECT (SELECT count(*) FROM calls), (SELECT count(*) FROM verdicts)"
@@ -141,9 +122,9 @@ def main() -> int:
     parser.add_argument("--reports", default="10,100,1000")
     parser.add_argument("--kind", choices=sorted(KINDS), default="openai")
     asked = parser.parse_args()
-    with endpoint("openai", 0.0) as url:
+    with model_process("openai") as url:
         print(f"endpoint at 0 ms: {asyncio.run(ceiling(url)):,.0f} answers/s (with the client)")
-    with endpoint("openai", DELAY) as url:
+    with model_process("openai", DELAY) as url:
         print(f"endpoint at 200 ms: {asyncio.run(ceiling(url)):,.0f} answers/s of 500 possible")
     for n_reports in map(int, asked.reports.split(",")):
         measure(asked.kind, n_reports)

@@ -24,7 +24,6 @@ A stage that takes longer than `--minutes` is ended, and so are those after it.
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,10 +34,10 @@ from pathlib import Path
 
 import duckdb
 import psutil
-import yaml
 
 from flows.runtime.settings import prefect_environment
 from tests.bench.scale_stages import JUDGE, STAGES
+from tests.changed_configs import copy_configs
 from tests.servers.http import Request, Response
 from tests.servers.serving import serving
 
@@ -71,16 +70,13 @@ def folder_of(given: Path | None) -> Iterator[Path]:
 
 def environment(folder: Path, url: str) -> dict[str, str]:
     """A copy of the project's configuration with one judge more, and Prefect kept to itself."""
-    target = folder / "configs"
-    shutil.copytree(ROOT / "configs", target, dirs_exist_ok=True)
-    judges = yaml.safe_load((ROOT / "configs" / "judges.yaml").read_text("utf-8"))
-    judges["judges"][JUDGE] = {
+    judge = {
         "kind": "openai_chat", "title": "benchmark", "provider": "local", "model": "local",
         "answers_as": VERSION, "base_url": f"{url}/v1", "key_required": False,
         "context_tokens": 1_000_000, "temperature": 0, "source": "generated",
         "checked": "2026-11-22",
     }  # fmt: skip
-    (target / "judges.yaml").write_text(yaml.safe_dump(judges), "utf-8")
+    target = copy_configs(folder, judges=lambda s: s["judges"].update({JUDGE: judge}))
     return {
         **os.environ,
         **prefect_environment(folder / "prefect"),

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tasks.configuration.agents import get_agent_entry, load_agents
 from tasks.editions.prompts import assign_writing
 from tasks.warehouse.store import open_warehouse
-from tests.flows.llm_runs import ROOT
+from tests.changed_configs import copy_configs
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
 from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
@@ -42,18 +41,15 @@ N_ARTICLES = 3
 def write_agents(folder: Path, **more: Any) -> Path:
     """A copy of the project's configuration with an agent for each of KINDS; and those of
     `more`, by name."""
-    target = folder / "configs"
-    shutil.copytree(ROOT / "configs", target)
-    known = yaml.safe_load((target / "agents.yaml").read_text("utf-8"))
-    for name, (kind, _, _) in KINDS.items():
-        known["agents"][name] = {
+    made = {
+        name: {
             "name": f"Test {name}",
             "ask": {"kind": kind, "model": "test-model", "base_url_env": URL, "key_env": KEY,
                     "limits": QUICK, "price": PRICE},
-        }  # fmt: skip
-    known["agents"] |= more
-    (target / "agents.yaml").write_text(yaml.safe_dump(known), "utf-8")
-    return target
+        }
+        for name, (kind, _, _) in KINDS.items()
+    }  # fmt: skip
+    return copy_configs(folder, agents=lambda s: s["agents"].update(made | more))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from filelock import FileLock
 from flows.runtime import server
 from tests.conftest import PREFECT_HOME
 from tests.flows.asked_runs import agents_of, write_agents
-from tests.flows.llm_runs import ROOT, prepared_sample
+from tests.flows.llm_runs import ROOT, configured, prepared_sample, write_configs
 from tests.in_this_process import helpers
 from tests.sample_edition import PART, SMALL, WHOLE
 
@@ -75,6 +75,15 @@ def sha_of_makers() -> str:
         if "__pycache__" not in path.parts:
             whole.update(f"{path.relative_to(ROOT)} ".encode() + sha256(path.read_bytes()).digest())
     return whole.hexdigest()
+
+
+@pytest.fixture(scope="module")
+def judges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Configuration with the judges of `llm_runs`; this process and those it starts read it."""
+    folder = tmp_path_factory.mktemp("judges")
+    written = write_configs(folder, batch_api=True, timeout_seconds=60)
+    with configured(written):
+        yield written
 
 
 @pytest.fixture(scope="module")

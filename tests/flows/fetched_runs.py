@@ -10,13 +10,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import yaml
 
 from tasks.configuration.web import load_web
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import import_reports
 from tasks.warehouse.store import open_warehouse
-from tests.flows.llm_runs import ROOT
+from tests.changed_configs import copy_configs
 from tests.servers.http import HTML, Request, Response
 from tests.servers.serving import serving
 
@@ -88,16 +87,13 @@ def citing(sample: Path, folder: Path, *addresses: tuple[str, str]) -> Path:
 @contextmanager
 def allowing(folder: Path, *addresses: str, **manners: Any) -> Iterator[Path]:
     """This process and those it starts may fetch from these servers."""
-    target = folder / "configs"
-    shutil.copytree(ROOT / "configs", target, dirs_exist_ok=True)
-    settings = yaml.safe_load((target / "web.yaml").read_text("utf-8"))
-    settings["allowed"]["hosts"] = [urlsplit(address).netloc for address in addresses]
-    settings["manners"] |= {"seconds_between": 0, "first_wait_seconds": 0.02, "per_host": 8}
-    settings["manners"] |= manners
-    settings["wayback"]["per_minute"] = 6000
-    settings["operator"] = "tests@example.org"
-    settings["reading"]["workers"] = 1
-    (target / "web.yaml").write_text(yaml.safe_dump(settings), "utf-8")
+    hosts = [urlsplit(address).netloc for address in addresses]
+    quick = {"seconds_between": 0, "first_wait_seconds": 0.02, "per_host": 8} | manners
+    target = copy_configs(folder, web=lambda s: s.update(
+        allowed=s["allowed"] | {"hosts": hosts}, manners=s["manners"] | quick,
+        wayback=s["wayback"] | {"per_minute": 6000}, reading=s["reading"] | {"workers": 1},
+        operator="tests@example.org",
+    ))  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVERGREEN_CONFIGS", str(target))
         patch.setattr(load_web, "__defaults__", (target,))

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,13 +9,13 @@ from typing import Any
 
 import duckdb
 import pytest
-import yaml
 
 from tasks.configuration.models import load_judges
 from tasks.imports.wlc import import_edition
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.models.prices import load_prices
 from tasks.warehouse.store import open_warehouse
+from tests.changed_configs import copy_configs
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.sample_edition import PART
 from tests.servers.base import ModelServer
@@ -41,33 +40,30 @@ def write_configs(folder: Path, *, default: str = "offline", **changes: Any) -> 
 
     default: the default judge. changes: keys of the judges' entries.
     """
-    target = folder / "configs"
-    shutil.copytree(ROOT / "configs", target)
-    known = yaml.safe_load((target / "judges.yaml").read_text("utf-8"))
     entry = {
         "title": "a test's judge", "model": MODEL, "base_url_env": URL, "key_env": KEY,
         "context_tokens": 1_000_000, "temperature": 0, "timeout_seconds": 2, "retries": QUICK,
         "limits": {"concurrency": 16}, "source": "made for tests", "checked": "2026-11-21",
     } | changes  # fmt: skip
-    for name, (kind, _, _) in KINDS.items():
-        known["judges"][name] = entry | {"kind": kind, "provider": name}
-    pinned = {"kind": "gemini", "provider": "gemini", "answers_as": MODEL}
-    hasty = {"retries": QUICK | {"tries": 2}}
-    known["judges"]["pinned"] = entry | pinned
-    known["judges"]["hasty"] = entry | pinned | hasty
-    known["judges"]["priceless"] = entry | {"kind": "gemini", "provider": "nobody"}
-    known["default"] = default
-    (target / "judges.yaml").write_text(yaml.safe_dump(known), "utf-8")
-    listed = yaml.safe_load((target / "prices.yaml").read_text("utf-8"))
-    listed["prices"] += [
+    pinned = entry | {"kind": "gemini", "provider": "gemini", "answers_as": MODEL}
+    judges = {
+        **{name: entry | {"kind": kind, "provider": name} for name, (kind, _, _) in KINDS.items()},
+        "pinned": pinned,
+        "hasty": pinned | {"retries": QUICK | {"tries": 2}},
+        "priceless": entry | {"kind": "gemini", "provider": "nobody"},
+    }
+    prices = [
         {
             "provider": name, "model": MODEL, "since": "2026-01-01",
             "live": {"input": 1.0, "output": 10.0}, "source": "invented", "checked": "2026-11-21",
         }
         for name in KINDS
     ]  # fmt: skip
-    (target / "prices.yaml").write_text(yaml.safe_dump(listed), "utf-8")
-    return target
+    return copy_configs(
+        folder,
+        judges=lambda s: s.update(judges=s["judges"] | judges, default=default),
+        prices=lambda s: s["prices"].extend(prices),
+    )
 
 
 @contextmanager

@@ -24,24 +24,6 @@ def server_of(agent: str, script: JobScript | None = None) -> Any:
     return KINDS[agent][1](script)
 
 
-def test_no_key_is_said_before_anything_starts(
-    path: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("EVERGREEN_TEST_AGENT_KEY", raising=False)
-    code, _, said = evergreen(
-        "ask", "--agent", "openai", "--edition", "sample", "--warehouse", path
-    )
-    assert code == 1
-    assert "set the variable EVERGREEN_TEST_AGENT_KEY" in said
-    code, _, said = evergreen("ask", "--agent", "grok", "--edition", "sample", "--warehouse", path)
-    assert code == 1
-    assert "evergreen import reports" in said
-    code, _, said = evergreen(
-        "ask", "--agent", "nobody", "--edition", "sample", "--warehouse", path
-    )
-    assert (code, "no agent 'nobody'" in said) == (1, True)
-
-
 @pytest.mark.parametrize("agent", sorted(KINDS))
 def test_check_says_in_words_what_is_wrong(
     agent_configs: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch, agent: str
@@ -62,14 +44,6 @@ def test_check_says_in_words_what_is_wrong(
     code, _, said = evergreen("agents", "check", agent)
     assert code == 1
     assert "cannot be reached" in said
-
-
-def test_an_assignment_that_does_not_exist_is_said(path: Path, evergreen: Evergreen) -> None:
-    with serving_agent(server_of("openai"), "openai"):
-        code, _, said = evergreen("ask", "--agent", "openai", "--edition", "sample",
-                                  "--assignment", "Nobody", "--warehouse", path)  # fmt: skip
-    assert code == 1
-    assert "Nobody" in said
 
 
 def test_an_agent_that_is_being_asked_is_not_asked_again_beside_it(path: Path) -> None:

@@ -8,17 +8,19 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from prefect._internal.observers import FlowRunCancellingObserver
 from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import ParameterTypeError
 from prefect.utilities.callables import parameter_schema
+from prefect.workers.process import ProcessWorker
 
+from flows.cli.refresh import refresh as command
+from flows.deployments import SERVED, PoolWorker, build_deployments
 from tasks.planning.month import RefreshOptions
 from tasks.warehouse.location import parse_location
 
 
 def test_every_parameter_of_every_deployed_flow_is_described_in_its_form() -> None:
-    from flows.deployments import SERVED
-
     for name, served in SERVED.items():
         parameters = parameter_schema(served.fn).properties
         bare = [each for each, schema in parameters.items() if not schema.get("description")]
@@ -26,8 +28,6 @@ def test_every_parameter_of_every_deployed_flow_is_described_in_its_form() -> No
 
 
 def test_every_number_in_a_form_has_its_bounds() -> None:
-    from flows.deployments import SERVED
-
     numbers = {
         f"{name}.{parameter}": each
         for name, served in SERVED.items()
@@ -54,22 +54,16 @@ def test_every_number_in_a_form_has_its_bounds() -> None:
 def test_a_number_out_of_bounds_is_refused_before_anything_runs(
     name: str, given: dict[str, Any]
 ) -> None:
-    from flows.deployments import SERVED
-
     with pytest.raises(ParameterTypeError):
         SERVED[name].validate_parameters(given)
 
 
 def test_the_form_says_what_becomes_of_a_run_that_nobody_answers() -> None:
-    from flows.deployments import SERVED
-
     hours = parameter_schema(SERVED["publish"].fn).properties["approval_hours"]
     assert "stays suspended" in hours["description"]
 
 
 def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Path) -> None:
-    from flows.deployments import build_deployments
-
     made = build_deployments(parse_location(tmp_path / "mine.duckdb"), ["evaluate", "publish"])
     assert [each.flow_name for each in made] == ["evaluate", "publish"]
     for each in made:
@@ -81,9 +75,6 @@ def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Pat
 
 
 def test_a_refresh_is_asked_for_alike_by_its_form_and_its_command() -> None:
-    from flows.cli.refresh import refresh as command
-    from flows.deployments import SERVED
-
     fields = RefreshOptions.model_fields
     form = parameter_schema(SERVED["refresh"].fn).properties
     assert [*form] == [*fields, "warehouse"]
@@ -96,11 +87,6 @@ def test_a_refresh_is_asked_for_alike_by_its_form_and_its_command() -> None:
 def test_a_run_that_a_pool_s_worker_could_not_take_is_left_to_other_hosts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from prefect._internal.observers import FlowRunCancellingObserver
-    from prefect.workers.process import ProcessWorker
-
-    from flows.deployments import PoolWorker
-
     async def unanswered(worker: ProcessWorker, run: FlowRun) -> None:
         raise httpx.ReadTimeout("no answer")
 

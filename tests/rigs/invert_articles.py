@@ -1,12 +1,10 @@
 """Real articles are turned around into questions, and every question is printed with its fate.
 
     python -m tests.rigs.invert_articles [--articles 10] [--questions 20] [--data ../shared/data]
-        [--judge scripted | local | NAME] [--python .venv-llama/bin/python] [--warehouse FILE]
+        [--judge scripted | NAME] [--warehouse FILE]
 
 `scripted` is the oracle of tests/servers behind the real SDK and a real socket; it knows two of
-the articles by heart, so that questions on them are known without search. `local` is the small
-model of `tests.rigs.local_model` (articles are cut for its window; it is far too small to make
-questions: what is shown is that nothing it says passes unchecked). NAME is a judge of
+the articles by heart, so that questions on them are known without search. NAME is a judge of
 `configs/judges.yaml`. Exit code 0: every question is accepted or rejected, or, with a real model,
 open with its reason.
 """
@@ -33,7 +31,6 @@ from tasks.questions import QuestionsOpen, make_questions
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tasks.warehouse.writer import Change
 from tests.servers.fences import Parsed
 from tests.servers.gemini import GeminiServer
 from tests.servers.oracle import Answer, Oracle
@@ -44,8 +41,6 @@ ROOT = Path(__file__).resolve().parents[2]
 EDITION = "2025_Mar_Nov"
 SCRIPTED_AS = "gemini-3.8-flash"
 KNOWN_BY_HEART = 2
-LOCAL_CHARS = 1_500
-"""Of an article, what fits the small model's window beside an answer."""
 
 
 class Remembering(Oracle):
@@ -81,15 +76,6 @@ def asked(options: argparse.Namespace, warehouse: Warehouse) -> Iterator[str]:
             server = GeminiServer(model=Remembering(memory), answers_as=SCRIPTED_AS)
             patch.setenv("GOOGLE_GEMINI_BASE_URL", stack.enter_context(serving(server)))
             yield SCRIPTED_AS
-        elif options.judge == "local":
-            from tests.rigs.local_model import served
-
-            log = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "server.log"
-            patch.setenv("EVERGREEN_LOCAL_URL", stack.enter_context(served(options.python, log)))
-            articles = warehouse.rows(Article, "edition = $1", [EDITION])
-            cut = [a.model_copy(update={"text": a.text[:LOCAL_CHARS]}) for a in articles]
-            warehouse.write(Change(Article, cut))
-            yield "local"
         else:
             yield options.judge
 
@@ -171,14 +157,9 @@ def main() -> int:
     parser.add_argument("--articles", type=int, default=10)
     parser.add_argument("--questions", type=int, default=20)
     parser.add_argument("--judge", default="scripted")
-    parser.add_argument("--python", type=Path, help="the environment of the small model, for local")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--warehouse", type=Path, help="kept; a temporary one if not given")
     options = parser.parse_args()
-    if options.judge == "local" and not options.python:
-        parser.error(
-            "--judge local needs --python, the environment that `make rig-local-model` made"
-        )
     print(f"seed {load_inversion().seed}, {os.cpu_count()} cores")
     if options.warehouse:
         return 0 if run(options, options.warehouse) else 1

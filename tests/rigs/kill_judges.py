@@ -24,7 +24,6 @@ response ids, and without the tokens a server counts as cached: they hang on the
 """
 
 import argparse
-import json
 import os
 import random
 import shutil
@@ -35,16 +34,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import httpx
-import yaml
 
 from flows.runtime.server import local_server
 from flows.runtime.settings import prefect_environment
-from tests.rigs.kill_and_resume import differences, run
+from tests.changed_configs import copy_configs
+from tests.rigs.compared_tables import contents, differences
+from tests.rigs.model_process import model_process, totals_of
 from tests.sample_edition import PART
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,53 +92,51 @@ class Rig:
 
     def _configs(self) -> Path:
         """A copy of the project's configuration with one judge more: `rig`."""
-        target = self.work / "configs"
-        shutil.copytree(ROOT / "configs", target)
-        known = yaml.safe_load((target / "judges.yaml").read_text("utf-8"))
-        known["judges"]["rig"] = {
+        rig = {
             "kind": KINDS[self.asked.kind], "title": "a rig's judge", "provider": "local",
             "model": "local", "base_url_env": "RIG_URL", "key_env": "RIG_KEY",
             "context_tokens": 1_000_000, "temperature": 0,
             "limits": {"concurrency": self.asked.concurrency},
             "source": "made for a test", "checked": "2026-11-21",
         }  # fmt: skip
-        (target / "judges.yaml").write_text(yaml.safe_dump(known), "utf-8")
-        return target
+        return copy_configs(self.work, judges=lambda s: s["judges"].update(rig=rig))
 
     def imported(self) -> Path:
         """The warehouse to start from; left as it is."""
         if self.asked.warehouse:
             return Path(self.asked.warehouse)
         path = self.work / "imported.duckdb"
-        run("import", "wlc", str(PART), "--edition", "sample",
-            "--warehouse", str(path), log=self.log, environment=self.environment)  # fmt: skip
+        self.run("import", "wlc", str(PART), "--edition", "sample", "--warehouse", str(path))
         return path
 
     @contextmanager
     def model(self) -> Iterator["Model"]:
         """A model server in its own process."""
-        command = [sys.executable, "-m", "tests.servers", self.asked.kind,
-                   "--delay", str(self.asked.delay)]  # fmt: skip
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True)
-        try:
-            assert process.stdout is not None
-            said = json.loads(process.stdout.readline())
-            self.environment["RIG_URL"] = said["base_url"]
-            yield Model(f"http://127.0.0.1:{said['port']}/_log")
-        finally:
-            process.terminate()
-            process.wait()
+        with model_process(self.asked.kind, self.asked.delay) as address:
+            self.environment["RIG_URL"] = address
+            yield Model(address)
 
-    def evaluation(self, warehouse: Path) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """The command, with its output into the log."""
         with self.log.open("ab") as output:
             return subprocess.Popen(
-                [sys.executable, "-m", "flows", *self._arguments(warehouse)],
+                [sys.executable, "-m", "flows", *arguments],
                 stdout=output, stderr=output, cwd=ROOT, env={**os.environ, **self.environment},
             )  # fmt: skip
 
+    def run(self, *arguments: str) -> float:
+        """The command to its end; seconds it took."""
+        started = time.monotonic()
+        if code := self.start(*arguments).wait():
+            raise RuntimeError(f"evergreen {' '.join(arguments)} ended with {code}: see {self.log}")
+        return time.monotonic() - started
+
+    def evaluation(self, warehouse: Path) -> subprocess.Popen[bytes]:
+        return self.start(*self._arguments(warehouse))
+
     def finish(self, warehouse: Path) -> float:
         """Evaluate to the end; seconds."""
-        return run(*self._arguments(warehouse), log=self.log, environment=self.environment)
+        return self.run(*self._arguments(warehouse))
 
     def _arguments(self, warehouse: Path) -> tuple[str, ...]:
         return ("evaluate", "--edition", self.asked.edition, "--judge", "rig",
@@ -148,13 +146,8 @@ class Rig:
 class Model:
     """The server's own account of what it was asked."""
 
-    def __init__(self, log_url: str) -> None:
-        self._log_url = log_url
-        self._client = httpx.Client(trust_env=False)
-
-    def totals(self) -> dict[str, Any]:
-        totals: dict[str, Any] = self._client.get(self._log_url).raise_for_status().json()
-        return totals
+    def __init__(self, address: str) -> None:
+        self.totals = partial(totals_of, address)
 
     def wait_for(self, answered: int, process: subprocess.Popen[bytes]) -> bool:
         """Until so many answers have gone out; False if the process ended before."""
@@ -252,7 +245,7 @@ def compare(rig: Rig, warehouse: Path) -> bool:
     kills, totals = kill_and_resume(rig, killed, n_calls)
     again = totals["requests"] - totals["questions"]
     allowed = sum(one.uncommitted for one in kills)
-    differing = differences(calm, killed)
+    differing = differences(contents(calm), contents(killed))
     if n := different_calls(calm, killed):
         differing.append(f"calls: {n} in one of them only")
     print(

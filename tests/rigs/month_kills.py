@@ -12,17 +12,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
 
 import duckdb
-import httpx
-import psutil
 
-from tests import patient, waiting
+from tests.rigs import compared_tables
+from tests.rigs.compared_tables import Tables
 from tests.rigs.month_world import AGENTS, World, environment_of
 from tests.waiting import until
 
@@ -34,18 +31,14 @@ HELD = {
     "answers": "SELECT count(*) FROM calls WHERE status <> 'failed'",
 }
 """What the warehouse holds of what others have been asked for."""
-TABLES_WITHOUT_CONTENT = {"calls", "warehouse_info", "audit"}
-INCIDENTAL = {
-    "article_revisions": {"retrieved_at"},
-    "cells": {"finished_at"},
-    "collections": {"begun_at", "frozen_at", "manifest"},
-    "editions": {"imported_at"},
-    "fetches": {"fetched_at", "seconds", "headers"},
+INCIDENTAL = (
+    "article_revisions.retrieved_at", "cells.finished_at", "collections.begun_at",
+    "collections.frozen_at", "collections.manifest", "editions.imported_at", "fetches.fetched_at",
+    "fetches.seconds", "fetches.headers", "pages.fetched_at", "reports.source_path",
     # Names of jobs are drawn by lot, ours and the servers'.
-    "jobs": {"job", "created_at", "polled_at", "finished_at", "polls", "remote_id", "answer"},
-    "pages": {"fetched_at"},
-    "reports": {"source_path"},
-}
+    "jobs.job", "jobs.created_at", "jobs.polled_at", "jobs.finished_at", "jobs.polls",
+    "jobs.remote_id", "jobs.answer",
+)  # fmt: skip
 """Columns that say when and how something came, not what it is. A frozen collection is known by
 its `manifest_sha`, which leaves out when it was made."""
 VERDICTS = """
@@ -72,39 +65,28 @@ class Kill:
     open: dict[str, int]
 
 
-class Driver(Protocol):
-    """What runs a month."""
-
-    def begin(self) -> None:
-        """Have it begin, or go on after a kill; until it does."""
-
-    def process(self) -> psutil.Process | None:
-        """That which does the work now."""
-
-    def is_over(self) -> bool:
-        """Whether nobody is at it any more."""
-
-    def said(self) -> str:
-        """What it has said so far."""
-
-
 @dataclass
-class CommandDriver:
-    """`evergreen refresh`, given again after each kill."""
+class KilledMonth:
+    """`evergreen refresh` in a process of its own, given again after each kill."""
 
     outside: World
     warehouse: Path
     home: Path
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...]
     _started: subprocess.Popen[bytes] | None = None
 
     def begin(self) -> None:
-        self._started = _evergreen(self, "refresh", *self.options)
+        with self.warehouse.with_suffix(".log").open("ab") as output:
+            self._started = subprocess.Popen(
+                [sys.executable, "-m", "flows", "refresh", *self.options, "--warehouse",
+                 str(self.warehouse)],
+                stdout=output, stderr=output, cwd=ROOT, env=environment_of(self.outside, self.home),
+            )  # fmt: skip
 
-    def process(self) -> psutil.Process | None:
-        return psutil.Process(self._started.pid) if self._started else None
+    def _is_time(self, moment: Moment) -> bool:
+        return moment.is_here(self.outside) or self._is_over()
 
-    def is_over(self) -> bool:
+    def _is_over(self) -> bool:
         return self._started is not None and self._started.poll() is not None
 
     def wait(self) -> int:
@@ -115,121 +97,29 @@ class CommandDriver:
     def said(self) -> str:
         return self.warehouse.with_suffix(".log").read_text("utf-8")
 
-
-@dataclass
-class ServedDriver:
-    """`evergreen serve`: the schedule begins the month, and it goes on after kills without help.
-    Here nobody does anything but look."""
-
-    outside: World
-    warehouse: Path
-    home: Path
-    api: str
-    _serving: subprocess.Popen[bytes] | None = None
-    _killed: set[int] = field(default_factory=set)
-
-    def begin(self) -> None:
-        if self._serving is None:
-            self._serving = _evergreen(self, "serve", "--only", "refresh")
-        if last := self.process():
-            self._killed.add(last.pid)
-        until("process that does the run", self.process, pause=0.2)
-
-    def process(self) -> psutil.Process | None:
-        assert self._serving is not None
-        for child in psutil.Process(self._serving.pid).children():
-            with suppress(psutil.Error):
-                if child.environ().get("PREFECT__FLOW_RUN_ID") and child.pid not in self._killed:
-                    return child
-        return None
-
-    def is_over(self) -> bool:
-        return self._serving is not None and self._serving.poll() is not None
-
-    def run(self) -> dict[str, Any]:
-        """The one run of its deployment that was begun, as the server has it."""
-        asked: dict[str, Any] = {
-            "deployments": {"name": {"any_": [self.warehouse.stem]}},
-            "flow_runs": {"state": {"name": {"not_any_": ["Scheduled"]}}},
-        }
-
-        def begun() -> list[dict[str, Any]]:
-            try:
-                answer = patient.post(f"{self.api}/flow_runs/filter", json=asked)
-            except httpx.TransportError:  # busy
-                return []
-            return list(answer.json()) if answer.is_success else []
-
-        found: list[dict[str, Any]] = until("run", begun, pause=0.2)
-        [only] = [run for run in found if run["parent_task_run_id"] is None]
-        return only
-
-    def said(self) -> str:
-        return self.warehouse.with_suffix(".log").read_text("utf-8")
-
-    def end(self) -> None:
-        """Serve no longer."""
-        if self._serving:
-            self._serving.send_signal(signal.SIGTERM)
-            self._serving.wait(waiting.SECONDS)
+    def killed_at(self, *moments: Moment) -> list[Kill]:
+        """Begin, and be killed at each of these moments; it has gone on after the last."""
+        kills: list[Kill] = []
+        self.begin()
+        for moment in moments:
+            until(moment.name, partial(self._is_time, moment), pause=0.01)
+            assert not self._is_over(), f"it ended before {moment.name}:\n{self.said()[-3000:]}"
+            assert self._started is not None
+            self._started.send_signal(signal.SIGSTOP)
+            time.sleep(SETTLES_SECONDS)
+            asked = self.outside.counts()
+            self._started.kill()
+            self._started.wait()
+            kills.append(Kill(moment.name, _open(asked, self.warehouse, kills)))
+            self.begin()
+        return kills
 
 
-def killed_at(driver: Driver, outside: World, warehouse: Path, *moments: Moment) -> list[Kill]:
-    """Begin a month and kill it at each of these moments; it has gone on after the last."""
-    kills: list[Kill] = []
-    driver.begin()
-    for moment in moments:
-        until(moment.name, partial(_is_here, moment, outside, driver), pause=0.01)
-        victim = None if driver.is_over() else driver.process()
-        assert victim, f"it ended before {moment.name}:\n{driver.said()[-3000:]}"
-        victim.suspend()
-        time.sleep(SETTLES_SECONDS)
-        asked = outside.counts()
-        victim.kill()
-        with suppress(psutil.Error):
-            victim.wait(waiting.SECONDS)
-        kills.append(Kill(moment.name, _open(asked, warehouse, kills)))
-        driver.begin()
-    return kills
-
-
-def _is_here(moment: Moment, outside: World, driver: Driver) -> bool:
-    return moment.is_here(outside) or driver.is_over()
-
-
-def differences(one: Path, other: Path) -> list[str]:
-    """What differs between two warehouses, in words; empty if nothing does."""
-    left, right = contents(one), contents(other)
-    found = []
-    for table in left:
-        if left[table] != right[table]:
-            odd = sorted(map(str, {*left[table]} ^ {*right[table]}))
-            found.append(
-                f"{table}: {len(left[table])} rows against {len(right[table])}, {len(odd)} in one "
-                f"of them only, e.g. {odd[:1]}"[:600]
-            )
-    return found
-
-
-def contents(warehouse: Path) -> dict[str, list[tuple[object, ...]]]:
+def contents(warehouse: Path) -> Tables:
     """Every table's rows, sorted, without what is incidental."""
     with duckdb.connect(str(warehouse), read_only=True) as connection:
-        sql = "SELECT table_name FROM duckdb_tables() ORDER BY 1"
-        names = [name for (name,) in connection.execute(sql).fetchall()]
-        return {
-            name: connection.execute(_rows_of(connection, name)).fetchall()
-            for name in names
-            if name not in TABLES_WITHOUT_CONTENT
-        }
-
-
-def _rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> str:
-    if table == "verdicts":
-        return VERDICTS
-    columns = [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
-    kept = [c for c in columns if c not in INCIDENTAL.get(table, set())]
-    listed = ", ".join(f'"{column}"' for column in kept)
-    return f"SELECT {listed} FROM {table} ORDER BY ALL"
+        verdicts = connection.execute(VERDICTS).fetchall()
+    return compared_tables.contents(warehouse, without=INCIDENTAL) | {"verdicts": verdicts}
 
 
 def moments(calm: dict[str, int]) -> tuple[Moment, ...]:
@@ -270,13 +160,3 @@ def _count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     except duckdb.CatalogException:  # killed before it was made
         return 0
     return int(row[0]) if row else 0
-
-
-def _evergreen(driver: CommandDriver | ServedDriver, *command: str) -> subprocess.Popen[bytes]:
-    """The command in a process of its own, on the driver's warehouse."""
-    with driver.warehouse.with_suffix(".log").open("ab") as output:
-        return subprocess.Popen(
-            [sys.executable, "-m", "flows", *command, "--warehouse", str(driver.warehouse)],
-            stdout=output, stderr=output, cwd=ROOT,
-            env=environment_of(driver.outside, driver.home),
-        )  # fmt: skip

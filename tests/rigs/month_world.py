@@ -3,7 +3,6 @@ of different kinds, and a judge's model with faults. Each counts what it is aske
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -11,8 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-import yaml
-
+from tests.changed_configs import change, copy_configs
 from tests.rigs.month_places import Sources
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
@@ -146,39 +144,32 @@ def world(
 
 def write_configs(folder: Path, wiki_api: str, pages: str, refresh: dict[str, Any]) -> Path:
     """The project's configuration with this world in it."""
-    target = folder / "configs"
-    shutil.copytree(ROOT / "configs", target, dirs_exist_ok=True)
-
     quick = {"first_wait_seconds": 0.05, "longest_wait_seconds": 1.0}
-    change(target / "wikipedia.yaml", lambda s: s.update(
-        operator="rig@example.org", api_url=wiki_api, pageviews_url=None,
-        requests=s["requests"] | quick | {"per_second": 500.0},
-    ))  # fmt: skip
-    change(target / "web.yaml", lambda s: s.update(
-        operator="rig@example.org", allowed={"hosts": [urlsplit(pages).netloc]},
-        manners=s["manners"] | quick | {"seconds_between": 0, "per_host": 4},
-        reading=s["reading"] | {"workers": 1},
-    ))  # fmt: skip
-    change(target / "agents.yaml", _with_agents)
-    change(target / "judges.yaml", lambda s: s["judges"].update({JUDGE: _judge()}))
-    change(target / "prices.yaml", lambda s: s["prices"].append({
-        "provider": JUDGE, "model": JUDGE, "since": "2026-01-01",
-        "live": {"input": 1.0, "output": 10.0}, "source": "invented", "checked": "2026-11-21",
-    }))  # fmt: skip
     usual = {
         "agents": [*AGENTS, BASELINE], "judge": JUDGE, "articles": ARTICLES, "schedule": None,
         "extractor": "offline",
         "publish": {"to": str(folder / "site")},
     }  # fmt: skip
-    change(target / "refresh.yaml", lambda s: s.update(usual | refresh))
-    return target
-
-
-def change(file: Path, edit: Any) -> None:
-    """Have `edit` change what a YAML file holds."""
-    settings = yaml.safe_load(file.read_text("utf-8"))
-    edit(settings)
-    file.write_text(yaml.safe_dump(settings, allow_unicode=True), "utf-8")
+    price = {
+        "provider": JUDGE, "model": JUDGE, "since": "2026-01-01",
+        "live": {"input": 1.0, "output": 10.0}, "source": "invented", "checked": "2026-11-21",
+    }  # fmt: skip
+    return copy_configs(
+        folder,
+        wikipedia=lambda s: s.update(
+            operator="rig@example.org", api_url=wiki_api, pageviews_url=None,
+            requests=s["requests"] | quick | {"per_second": 500.0},
+        ),
+        web=lambda s: s.update(
+            operator="rig@example.org", allowed={"hosts": [urlsplit(pages).netloc]},
+            manners=s["manners"] | quick | {"seconds_between": 0, "per_host": 4},
+            reading=s["reading"] | {"workers": 1},
+        ),
+        agents=_with_agents,
+        judges=lambda s: s["judges"].update({JUDGE: _judge()}),
+        prices=lambda s: s["prices"].append(price),
+        refresh=lambda s: s.update(usual | refresh),
+    )  # fmt: skip
 
 
 def _with_agents(settings: dict[str, Any]) -> None:

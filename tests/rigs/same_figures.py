@@ -13,28 +13,26 @@ Exit code 0: every table is equal, and no request was asked again.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import httpx
 
-from tests.rigs.kill_and_resume import MADE_AT
+from tests.rigs import compared_tables
+from tests.rigs.compared_tables import MADE_AT, Tables
 from tests.rigs.kill_judges import INCIDENTAL
+from tests.rigs.model_process import model_process, totals_of
 from tests.rigs.research_editions import PROTOCOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = "../shared/data/wlc/2025_Mar_Nov"
 OTHERS = {"warehouse_info", "audit"}
 """Tables that say when something was made, and by whom."""
-"""The schema's version: no content."""
 WITHOUT = {*MADE_AT, *INCIDENTAL, "message"}
 """Columns that say when or how something was made, and messages, which may be reworded."""
 
@@ -95,60 +93,24 @@ class Side:
             self.python("flows", "evaluate", *arguments)
 
 
-def contents(
-    warehouse: str, known: frozenset[tuple[str, str]] | None = None
-) -> dict[str, list[tuple[object, ...]]]:
-    """Every table's rows, sorted, without what says when they were made.
-
-    known: the columns to look at; all if None.
-    """
-    with duckdb.connect(warehouse, read_only=True) as connection:
-        query = "SELECT table_name FROM duckdb_tables() ORDER BY 1"
-        names = [name for (name,) in connection.execute(query).fetchall() if name not in OTHERS]
-        found = {}
-        for name in names:
-            columns = [
-                row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()
-                if known is None or (name, row[0]) in known
-            ]  # fmt: skip
-            kept = ", ".join(f'"{column}"' for column in columns if column not in WITHOUT)
-            found[name] = connection.execute(f"SELECT {kept} FROM {name} ORDER BY ALL").fetchall()
-        return found
+def contents(warehouse: str, *without: str) -> Tables:
+    """Every table's rows, without what says when they were made; and without these columns."""
+    return compared_tables.contents(Path(warehouse), OTHERS, {*WITHOUT, *without})
 
 
 def differences(before: str, now: str) -> list[str]:
     """What differs between two warehouses, in words; empty if nothing does. Columns that a newer
     schema adds are left out."""
-    with duckdb.connect(before, read_only=True) as connection:
-        query = "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"
-        known = frozenset(connection.execute(query).fetchall())
-    left, right = contents(before), contents(now, known)
-    return [
-        f"{Path(now).stem}, {name}: {len(left.get(name, []))} rows before, "
-        f"{len(right.get(name, []))} now, "
-        f"{len(set(left.get(name, [])) ^ set(right.get(name, [])))} in one of them only"
-        for name in sorted({*left, *right})
-        if left.get(name) != right.get(name)
-    ]
+    added = columns_of(now) - columns_of(before)
+    found = compared_tables.differences(contents(before), contents(now, *added))
+    return [f"{Path(now).stem}, {said}" for said in found]
 
 
-@contextmanager
-def model_server() -> Iterator[str]:
-    """A server that speaks OpenAI's protocol; its address."""
-    command = [sys.executable, "-m", "tests.servers", "openai"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield str(json.loads(process.stdout.readline())["base_url"])
-        finally:
-            process.terminate()
-
-
-def requests_at(address: str) -> int:
-    """How many requests the model's server has had."""
-    with httpx.Client(trust_env=False) as client:
-        totals = client.get(f"{address.removesuffix('/v1')}/_log").raise_for_status().json()
-    return int(totals["requests"])
+def columns_of(warehouse: str) -> set[str]:
+    """All of a warehouse, as `table.column`."""
+    with duckdb.connect(warehouse, read_only=True) as connection:
+        query = "SELECT table_name || '.' || column_name FROM duckdb_columns() WHERE NOT internal"
+        return {name for (name,) in connection.execute(query).fetchall()}
 
 
 def code_of(commit: str, folder: Path) -> Path:
@@ -175,7 +137,7 @@ def main() -> int:
     named = ["git", "rev-parse", "--verify", f"{options.before}^{{commit}}"]
     commit = subprocess.run(named, cwd=ROOT, capture_output=True, text=True, check=True)
     before = work / commit.stdout.strip()[:12]
-    with model_server() as address:
+    with model_process() as address:
         old = Side(before / "code", before / "made", address)
         if not (before / "whole").exists():
             shutil.rmtree(before, ignore_errors=True)
@@ -211,13 +173,13 @@ def compare(old: Side, new: Side, published: bool) -> list[str]:
 
 def pending(side: Side, published: bool) -> list[str]:
     """What this code finds pending in warehouses of the commit before."""
-    asked = requests_at(side.address)
+    asked = totals_of(side.address)["requests"]
     found = []
     for arguments in side.evaluations(published):
         said = side.python("flows", "evaluate", *arguments)
         if any(work in said for work in WORK):  # a newer schema's snapshots are made anew
             found.append(f"evaluate {' '.join(arguments)}: something was pending:\n{said}")
-    if requests_at(side.address) != asked:
+    if totals_of(side.address)["requests"] != asked:
         found.append("The model was asked again.")
     return found
 

@@ -30,12 +30,12 @@ def available() -> bool:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium(*arguments: str) -> Iterator[Browser]:
     """Headless Chromium; no event loop may run in this thread meanwhile."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", *arguments],
         )
         try:
             yield browser

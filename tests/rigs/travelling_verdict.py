@@ -8,27 +8,14 @@ command names a real one. DIR holds the warehouse and the site before and after,
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from tests.rigs.model_process import model_process
+
 REPORT = "sample_blogger/Mercury_(planet)"
-
-
-@contextmanager
-def model_server() -> Iterator[str]:
-    """A server that speaks OpenAI's protocol; its address."""
-    command = [sys.executable, "-m", "tests.servers", "openai"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield str(json.loads(process.stdout.readline())["base_url"])
-        finally:
-            process.terminate()
 
 
 def main() -> int:
@@ -37,7 +24,7 @@ def main() -> int:
     parser.add_argument("--to", required=True, type=Path, help="an empty or new folder")
     to: Path = parser.parse_args().to.absolute()
     evergreen = [sys.executable, "-m", "flows"]
-    with model_server() as address:
+    with model_process() as address:
         here = {
             "EVERGREEN_WAREHOUSE": str(to / "warehouse.duckdb"),
             "EVERGREEN_PREFECT_HOME": str(to / "prefect"),

@@ -11,7 +11,7 @@ from tasks.analysis.analyses import TABLES
 from tasks.analysis.tables import LAYOUT
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
-from tests.tasks.scored_articles import COVERAGE, WRITING, articles, scored
+from tests.tasks.scored_articles import WRITING, articles, scored
 
 CATEGORIES = ("Art [bold]", "Art [bold]", "War", "War", "Maths")
 
@@ -75,22 +75,3 @@ def test_programs_get_an_object_of_tables_or_one_csv(
     assert {row["table"] for row in rows} <= {"cost", "judging"}
     every = told(evergreen, warehouse, "--format", "csv")
     assert {row["table"] for row in csv.DictReader(io.StringIO(every))} >= {"difficulty", "ages"}
-
-
-def test_wrong_choices_are_told(warehouse: Path, evergreen: Evergreen) -> None:
-    for arguments, says in (
-        (("--edition", "gone"), "There is no edition 'gone'."),
-        (("--edition", "e", "--judge", "nobody"), "no judge 'nobody'"),
-        (("--edition", "e", "--judge", "local"), "no figures of the judge 'local'"),
-        (("--edition", "e", "--protocol", "race"), "no figures of the protocol 'race'"),
-        (("--edition", "e", "--metric", COVERAGE[1] + "s"), "no metric 'coverage_wikis'"),
-        (
-            ("--edition", "e", "--only", "weather"),
-            "Invalid value for '--only': 'weather' is not one of",
-        ),
-        (("--edition", "e", "--output", "/nowhere/at/all.csv"), "/nowhere/at/all.csv"),
-    ):
-        code, _, said = evergreen("analyse", "--warehouse", warehouse, *arguments)
-        assert code != 0
-        assert says in " ".join(said.replace("│", " ").split())
-        assert "Traceback" not in said

@@ -5,64 +5,52 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner, Result
 
-from flows.cli.main import app
-from tasks.annotation.table import AnnotationError
 from tasks.warehouse.store import open_warehouse
+from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import AGENT, ARTICLE, judged, sample_warehouse
 
 
-@pytest.fixture
-def evergreen(tmp_path: Path):  # type: ignore[no-untyped-def]
-    warehouse = sample_warehouse(tmp_path)
-    with open_warehouse(warehouse) as store:
+@pytest.fixture(autouse=True)
+def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = sample_warehouse(tmp_path)
+    with open_warehouse(path) as store:
         judged(store, "one", {("neutral", "n_1"): "reference", ("neutral", "n_2"): "report"})
         judged(store, "two", {("neutral", "n_1"): "reference", ("neutral", "n_2"): "reference"})
-
-    def call(*arguments: str | Path) -> Result:
-        result = CliRunner().invoke(
-            app, [*map(str, arguments)], env={"EVERGREEN_WAREHOUSE": str(warehouse)}
-        )
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == 0, result.output
-        return result
-
-    return call
+    monkeypatch.setenv("EVERGREEN_WAREHOUSE", str(path))
 
 
-def test_a_sheet_goes_out_and_comes_back(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    made = evergreen(
+def test_a_sheet_goes_out_and_comes_back(evergreen: Evergreen, tmp_path: Path) -> None:
+    _, _, made = evergreen(
         "annotate", "make", "--edition", "sample", "--kind", "criteria",
         "--agent", AGENT, "--items", "1", "--seed", "4", "--to", tmp_path / "s",
     )  # fmt: skip
     files = sorted((tmp_path / "s").iterdir())
     assert [file.suffix for file in files] == [".csv", ".html"]
-    assert "39 questions in 1 part." in made.stderr
-    assert "evergreen annotate import criteria-" in made.stderr
+    assert "39 questions in 1 part." in made
+    assert "evergreen annotate import criteria-" in made
     blank = files[0].read_text("utf-8-sig")
     files[0].write_text(blank.replace('"first | second | tie",""', '"","tie"'), "utf-8")
-    said = evergreen("annotate", "import", files[0], "--annotator", "ann")
-    assert "39 of 39 questions labelled (39 new, 0 changed), 0 left open" in said.stderr
+    _, _, said = evergreen("annotate", "import", files[0], "--annotator", "ann")
+    assert "39 of 39 questions labelled (39 new, 0 changed), 0 left open" in said
 
 
-def test_fewer_than_asked_for_is_said(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    made = evergreen(
+def test_fewer_than_asked_for_is_said(evergreen: Evergreen, tmp_path: Path) -> None:
+    _, _, made = evergreen(
         "annotate", "make", "--edition", "sample", "--kind", "reports",
         "--items", "500", "--to", tmp_path,
     )  # fmt: skip
-    assert "There are only 9, not 500" in made.stderr
+    assert "There are only 9, not 500" in made
 
 
-def test_agreement_is_printed_with_what_its_numbers_mean(evergreen) -> None:  # type: ignore[no-untyped-def]
-    out = evergreen("compare", "judges", "--edition", "sample").stdout
+def test_agreement_is_printed_with_what_its_numbers_mean(evergreen: Evergreen) -> None:
+    _, out, _ = evergreen("compare", "judges", "--edition", "sample")
     assert "Judges with each other" in out
     assert "n_items: items both decided" in out
     assert "–" in out
 
 
-def test_agreement_for_programs(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_agreement_for_programs(evergreen: Evergreen, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text(
         "assignment,agent,protocol,step,item,label\n"
@@ -70,30 +58,22 @@ def test_agreement_for_programs(evergreen, tmp_path: Path) -> None:  # type: ign
         f"{ARTICLE},{AGENT},wiki_writing,neutral,n_7,reference\n",
         "utf-8",
     )
-    ask = (
-        "compare",
-        "judges",
-        "--edition",
-        "sample",
-        "--judge",
-        "one",
-        "--labels",
-        labels,
-        "--format",
-    )
-    found = json.loads(evergreen(*ask, "json").stdout)
+    ask = ("compare", "judges", "--edition", "sample", "--judge", "one", "--labels", labels,
+           "--format")  # fmt: skip
+    found = json.loads(evergreen(*ask, "json")[1])
     assert found["judges"] == [
         {"protocol": "wiki_writing", "judge": "one", "n_decided": 2, "n_with_people": 1,
          "n_assignments": 1, "alike": 1.0, "alike_low": None, "alike_high": None,
          "kappa": None, "kappa_low": None, "kappa_high": None, "usd_per_article": None}
     ]  # fmt: skip
     assert found["between_judges"] == []
-    table = evergreen(*ask, "csv")
-    assert "1 labels are for items that no judge has decided" in table.stderr
-    frame = pl.read_csv(table.stdout.encode())
+    _, table, remarks = evergreen(*ask, "csv")
+    assert "1 labels are for items that no judge has decided" in remarks
+    frame = pl.read_csv(table.encode())
     assert frame["table"].to_list() == ["judges", "with_people", "with_people"]
 
 
-def test_what_a_user_gets_wrong_is_told_in_words(evergreen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(AnnotationError, match="cannot be read"):
-        evergreen("annotate", "import", tmp_path / "nowhere.csv", "--annotator", "ann")
+def test_what_a_user_gets_wrong_is_told_in_words(evergreen: Evergreen, tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere.csv"
+    code, _, said = evergreen("annotate", "import", missing, "--annotator", "ann")
+    assert (code, "cannot be read" in said) == (1, True)

@@ -4,7 +4,6 @@ import inspect
 import re
 from collections.abc import Iterator
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,6 @@ import typer
 from flows.cli.lazy_commands import CommandEntry, GroupEntry, LazyCommand
 from flows.cli.main import app
 from tests.flows.conftest import Evergreen
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def listed(name: str, command: Any) -> Iterator[tuple[str, LazyCommand]]:
@@ -25,6 +22,13 @@ def listed(name: str, command: Any) -> Iterator[tuple[str, LazyCommand]]:
 
 
 TABLE = dict(listed("", typer.main.get_command(app)))
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command that is no group, with its name."""
+    for name, entry in TABLE.items():
+        if not hasattr(entry.command, "commands"):
+            yield name, entry.command
 
 
 @pytest.mark.parametrize(

@@ -10,23 +10,18 @@ import numpy as np
 import pytest
 
 from flows.display.leaderboard import leaderboard_rows, load_leaderboard, rank_agents
-from tasks.protocols.registry import get_protocol
 from tasks.scoring.board_notes import describe_ranges
 from tasks.scoring.boards import INTERVAL, choose_ranking_metric, select_boards
-from tasks.scoring.pending import current_version
-from tasks.scoring.rows import add_statistics, build_leaderboard_rows
-from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
-from tasks.warehouse.rows import Edition, utc_now
+from tasks.warehouse.results import AgentPair
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
+from tests.tasks.scored_articles import COVERAGE, articles, scored
 
 AGENTS = ("first", "second", "third")
 N = 20
-NAMES = ("wiki_fact", "fact")
-METRICS = {
-    "wiki_fact": ("leakage_rate", "coverage_wiki", "ref_acc"), "fact": ("effective_citations",),
-}  # fmt: skip
+METRICS = [("wiki_fact", "leakage_rate"), COVERAGE, ("wiki_fact", "ref_acc"),
+           ("fact", "effective_citations")]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -36,27 +31,15 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("compared") / "w.duckdb"
     values = np.random.default_rng(3).random((N, 3)) / 10
     values[:, :2] += 0.5
-    scores = [
-        Score(
-            edition="e", protocol=name, metric=metric, agent=agent, assignment=f"x{n}",
-            judge="offline", value=value, numerator=value, n_items=1 if value is not None else 0,
-            n_open=1 if (agent, metric, n) == ("third", "coverage_wiki", 0) else 0, state="done",
-            scorer_version=current_version(get_protocol(name)),
-        )
-        for name in NAMES
-        for metric in METRICS[name]
-        for column, agent in enumerate(AGENTS)
-        for n in range(N)
-        for value in [None if (agent, n) == ("second", 0) else float(values[n, column])]
-    ]  # fmt: skip
+    figures = {agent: tuple(values[:, n].tolist()) for n, agent in enumerate(AGENTS)}
+    figures["second"] = (None, *figures["second"][1:])
     with open_warehouse(path) as warehouse:
-        edition = Edition(edition="e", source="wlc", title="E", imported_at=utc_now())
-        warehouse.write(Change(Edition, [edition]), Change(Score, scores))
-        protocols = [get_protocol(name) for name in NAMES]
-        rows, pairs = add_statistics(
-            warehouse, "e", build_leaderboard_rows(warehouse, "e", protocols)
+        articles(warehouse, ())
+        scored(warehouse, dict.fromkeys(METRICS, figures))
+        warehouse._connection.execute(
+            "UPDATE leaderboard SET provisional = true WHERE agent = 'third' AND metric = $1",
+            ["coverage_wiki"],
         )
-        warehouse.write(Change(LeaderboardRow, rows), Change(AgentPair, pairs))
     return path
 
 
@@ -124,25 +107,6 @@ def test_less_is_better_where_the_metric_says_so(compared: Path, evergreen: Ever
     assert "lower is better" in asked(evergreen, compared, *named)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--agent", "nobody"), "compares no agent 'nobody'. Known: first, second, third"),
-        (("--metric", "kpr"), "coverage_wiki, effective_citations, leakage_rate"),
-        (("--judge", "nobody"), "no judge 'nobody'"),
-        (("--protocol", "race"), "no figures of the protocol 'race'"),
-    ],
-)
-def test_wrong_choices_are_told_with_what_there_is(
-    compared: Path, evergreen: Evergreen, arguments: tuple[str, ...], says: str
-) -> None:
-    code, _, said = evergreen(
-        "compare", "agents", "--edition", "e", "--warehouse", compared, *arguments
-    )
-    assert code == 1
-    assert says in " ".join(said.split())
-
-
 def test_where_nobody_is_compared_it_says_how_to_compare(
     compared: Path, evergreen: Evergreen, tmp_path: Path
 ) -> None:
@@ -203,22 +167,10 @@ def test_an_agent_that_is_not_ranked_is_compared_when_it_is_named_and_the_reason
     tmp_path: Path, evergreen: Evergreen
 ) -> None:
     path = tmp_path / "w.duckdb"
-    scores = [
-        Score(
-            edition="e", protocol="wiki_fact", metric="coverage_wiki", agent=agent,
-            assignment=f"x{n}",
-            judge="offline", value=0.5, numerator=0.5, n_items=1, state="done",
-            scorer_version=current_version(get_protocol("wiki_fact")),
-        )
-        for agent, n_reports in (("ann", 3), ("bob", 3), ("cyd", 1))
-        for n in range(n_reports)
-    ]  # fmt: skip
+    halves = {agent: (0.5,) * n for agent, n in (("ann", 3), ("bob", 3), ("cyd", 1))}
     with open_warehouse(path) as warehouse:
-        edition = Edition(edition="e", source="wlc", title="E", imported_at=utc_now())
-        warehouse.write(Change(Edition, [edition]), Change(Score, scores))
-        board = build_leaderboard_rows(warehouse, "e", [get_protocol("wiki_fact")])
-        rows, pairs = add_statistics(warehouse, "e", board)
-        warehouse.write(Change(LeaderboardRow, rows), Change(AgentPair, pairs))
+        articles(warehouse, ())
+        scored(warehouse, {COVERAGE: halves})
     out = asked(evergreen, path, "--metric", "coverage_wiki")
     assert "cyd" not in out
     named = asked(evergreen, path, "--metric", "coverage_wiki", "--agent", "cyd")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +51,15 @@ def unwrapped(said: str) -> str:
     return " ".join(said.split())
 
 
+@pytest.fixture
+def doctor(evergreen: Evergreen, warehouse: Path) -> Evergreen:
+    return partial(evergreen, "doctor", "--offline", "--warehouse", warehouse)
+
+
 class TestCommand:
     @pytest.mark.file_only
-    def test_a_sound_installation_is_exit_code_0(
-        self, evergreen: Evergreen, warehouse: Path
-    ) -> None:
-        code, said, remarks = evergreen("doctor", "--offline", "--warehouse", warehouse)
+    def test_a_sound_installation_is_exit_code_0(self, doctor: Evergreen) -> None:
+        code, said, remarks = doctor()
         assert code == 0, said
         assert remarks == ""
         said = unwrapped(said)
@@ -68,10 +72,10 @@ class TestCommand:
 
     @pytest.mark.file_only
     def test_a_check_that_fails_is_exit_code_1_and_says_what_to_do(
-        self, evergreen: Evergreen, warehouse: Path
+        self, doctor: Evergreen, warehouse: Path
     ) -> None:
         warehouse.write_bytes(b"no database" * 1000)
-        code, said, _ = evergreen("doctor", "--offline", "--warehouse", warehouse)
+        code, said, _ = doctor()
         assert code == 1
         said = unwrapped(said)
         assert "not a readable warehouse" in said
@@ -79,10 +83,10 @@ class TestCommand:
         assert "1 failed" in said
 
     def test_without_a_warehouse_it_says_so_and_goes_on(
-        self, evergreen: Evergreen, tmp_path: Path
+        self, doctor: Evergreen, tmp_path: Path
     ) -> None:
         where = tmp_path / "none.duckdb"
-        code, said, _ = evergreen("doctor", "--offline", "--warehouse", where, "--format", "json")
+        code, said, _ = doctor("--warehouse", where, "--format", "json")
         found = json.loads(said)
         assert code == 0
         assert found["counts"]["fail"] == 0
@@ -91,29 +95,21 @@ class TestCommand:
         assert {each["group"] for each in found["findings"]} >= {"software", "keys", "disk"}
         assert not where.exists()
 
-    def test_as_json_every_finding_has_its_five_parts(
-        self, evergreen: Evergreen, warehouse: Path
-    ) -> None:
-        _, said, _ = evergreen("doctor", "--offline", "--warehouse", warehouse, "--format", "json")
-        found = json.loads(said)
+    def test_as_json_every_finding_has_its_five_parts(self, doctor: Evergreen) -> None:
+        found = json.loads(doctor("--format", "json")[1])
         assert sum(found["counts"].values()) == len(found["findings"])
         for each in found["findings"]:
             assert set(each) == {"group", "check", "status", "finding", "advice"}
 
     @pytest.mark.parametrize("form", ["table", "json"])
     def test_no_key_is_ever_printed(
-        self,
-        evergreen: Evergreen,
-        warehouse: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        form: str,
+        self, doctor: Evergreen, monkeypatch: pytest.MonkeyPatch, form: str
     ) -> None:
         for name in KEYS:
             monkeypatch.setenv(f"{name}_API_KEY", SECRET)
         monkeypatch.setenv("PREFECT_API_AUTH_STRING", f"admin:{SECRET}")
         monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
-        arguments = ("doctor", "--offline", "--warehouse", warehouse, "--format", form)
-        code, said, remarks = evergreen(*arguments)
+        code, said, remarks = doctor("--format", form)
         said = unwrapped(said)
         assert "OPENAI_API_KEY" in said
         assert "does not answer" in said
@@ -121,22 +117,19 @@ class TestCommand:
         for text in (said, remarks):
             assert SECRET not in text
 
-    def test_an_edition_that_is_not_there_is_named(
-        self, evergreen: Evergreen, warehouse: Path
-    ) -> None:
-        arguments = ("doctor", "--offline", "--warehouse", warehouse)
-        code, _, remarks = evergreen(*arguments, "--edition", "never")
+    def test_an_edition_that_is_not_there_is_named(self, doctor: Evergreen) -> None:
+        code, _, remarks = doctor("--edition", "never")
         assert code == 1
         assert "There is no edition 'never'. Known: sample." in remarks
-        code, said, _ = evergreen(*arguments, "--edition", "sample")
+        code, said, _ = doctor("--edition", "sample")
         assert (code, "sample" in said) == (0, True)
 
     @pytest.mark.file_only
     def test_it_holds_nobody_up_and_waits_for_nobody(
-        self, evergreen: Evergreen, warehouse: Path
+        self, doctor: Evergreen, warehouse: Path
     ) -> None:
         with lock_warehouse(warehouse):
-            code, said, _ = evergreen("doctor", "--offline", "--warehouse", warehouse)
+            code, said, _ = doctor()
         assert code == 0
         assert "is in use by pid" in unwrapped(said)
         with lock_warehouse(warehouse, wait_seconds=0):

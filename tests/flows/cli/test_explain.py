@@ -99,26 +99,6 @@ def test_a_fact_says_what_was_decided_by_all_claims_only_where_that_differs(
     assert "wiki_fact · coverage_all" in printed(evergreen, warehouse, "--fact", "0")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (["nobody/nothing"], "AGENT/ASSIGNMENT"),
-        (["0000000000"], "has no report '0000000000' and no agent of that name"),
-        (["sample_bloger"], "Did you mean sample_blogger?"),
-        ([NAME, "--claim", "999"], "has no claim 999; its claims are 0 to"),
-        ([NAME, "--edition", "never"], "There is no edition 'never'"),
-        ([NAME, "--judge", "oracle"], "oracle"),
-    ],
-)
-def test_an_unknown_name_is_answered_with_what_there_is(
-    evergreen: Evergreen, warehouse: Path, wrong: list[str], said: str
-) -> None:
-    code, out, err = evergreen("explain", *wrong, "--warehouse", warehouse)
-    assert (code, out) == (1, "")
-    assert said in err
-    assert "Traceback" not in err
-
-
 def test_only_what_is_open_is_left(evergreen: Evergreen, warehouse: Path, tmp_path: Path) -> None:
     done = as_object(evergreen, warehouse, "--open")
     assert done["claims"] == done["facts"] == done["scores"] == []
@@ -210,5 +190,3 @@ def test_an_agent_alone_is_answered_with_its_claims_that_are_not_supported(
     assert all(claim["text"][:60] in out for claim in failed)
     assert f"\n{len(failed)} of " in out
     assert f" in {len(reports)} reports of sample are not supported by the pages" in out
-    code, _, err = evergreen("explain", "sample_blogger", "--open", "--warehouse", warehouse)
-    assert (code, "name one report: AGENT/TITLE" in err) == (2, True)

@@ -15,13 +15,8 @@ from tests.flows.llm_runs import KEY, at_hand, configured, value, write_configs
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
 
+pytestmark = pytest.mark.usefixtures("judges")
 ASKED = "gemini would extract the facts or claims of 7 texts for about $"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with configured(write_configs(tmp_path_factory.mktemp("configs"))):
-        yield
 
 
 @pytest.fixture

@@ -3,20 +3,20 @@
 import io
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from flows.cli.main import main
 from tasks.warehouse.store import open_warehouse
-from tests.conftest import PREFECT_HOME
-from tests.sample_edition import PART
+from tests.flows.conftest import Evergreen
+from tests.rigs.compared_tables import contents
+from tests.sample_edition import PART as SAMPLE
+from tests.tasks.annotated import sample_warehouse
 
 ROOT = Path(__file__).resolve().parents[3]
-SAMPLE = PART
-REPORT = Path("test_data/sample_blogger/md_data/Mercury_(planet).md")
+REPORT = "test_data/sample_blogger/md_data/Mercury_(planet).md"
+OF_A_REPORT = "test_data/sample_scholar/json_data/Mercury_(planet).json"
 
 
 @pytest.fixture
@@ -27,162 +27,94 @@ def layout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
-    return tmp_path / "warehouse.duckdb"
+    """With the sample edition."""
+    return sample_warehouse(tmp_path)
 
 
-class Answer:
-    """What one call of the command said."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def evergreen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):  # type: ignore[no-untyped-def]
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("EVERGREEN_WAREHOUSE", raising=False)
-    monkeypatch.setenv("EVERGREEN_PREFECT_HOME", str(PREFECT_HOME))
-
-    def call(*arguments: str | Path) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["evergreen", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        code = ended.value.code
-        return Answer(code if isinstance(code, int) else 0, said.out, said.err)
-
-    return call
-
-
-def test_a_missing_folder_is_named(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
-    answer = evergreen("import", "wlc", "/nowhere/at/all", "--warehouse", warehouse)
-    assert answer.code == 1
-    assert "/nowhere/at/all does not exist" in answer.err
-    assert "Traceback" not in answer.err
-
-
-def test_an_unknown_agent_is_answered_with_the_known_ones(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
-    answer = evergreen("import", "wlc", SAMPLE, "--agent", "nobody", "--warehouse", warehouse)
-    assert answer.code == 1
-    assert "'nobody'" in answer.err
-    assert "sample_scholar" in answer.err
-
-
-def test_a_report_that_is_not_utf8_is_listed_and_the_rest_goes_in(  # type: ignore[no-untyped-def]
-    evergreen, layout: Path, warehouse: Path
-) -> None:
-    (layout / REPORT).write_bytes(b"\xff\xfe not text")
-    answer = evergreen("import", "wlc", layout, "--warehouse", warehouse)
-    assert answer.code == 0
-    assert str(REPORT) in answer.err
-    assert "UTF-8" in answer.err
+@pytest.mark.parametrize(
+    ("name", "damaged", "said", "n_reports"),
+    [(REPORT, b"\xff\xfe not text", "UTF-8", 8), (OF_A_REPORT, b'{"query": ', OF_A_REPORT, 9)],
+    ids=["a report that is not UTF-8", "a report's JSON that is cut"],
+)
+def test_a_file_that_cannot_be_read_is_listed_and_the_rest_goes_in(
+    evergreen: Evergreen, layout: Path, tmp_path: Path, name: str, damaged: bytes, said: str,
+    n_reports: int,
+) -> None:  # fmt: skip
+    (layout / name).write_bytes(damaged)
+    warehouse = tmp_path / "w.duckdb"
+    code, _, remarks = evergreen("import", "wlc", layout, "--warehouse", warehouse)
+    assert code == 0
+    assert name in remarks
+    assert said in remarks
     with open_warehouse(warehouse) as store:
-        assert store.value("SELECT count(*) FROM reports") == 8
+        assert store.value("SELECT count(*) FROM reports") == n_reports
 
 
-def test_an_empty_report_goes_in_as_empty(evergreen, layout: Path, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
+def test_an_empty_report_goes_in_as_empty(
+    evergreen: Evergreen, layout: Path, tmp_path: Path
+) -> None:
     (layout / REPORT).write_text("  \n")
-    assert evergreen("import", "wlc", layout, "--warehouse", warehouse).code == 0
-    status = evergreen("status", "--format", "json", "--warehouse", warehouse)
-    stages = {row["stage"]: row for row in json.loads(status.out)}
+    warehouse = tmp_path / "w.duckdb"
+    assert evergreen("import", "wlc", layout, "--warehouse", warehouse)[0] == 0
+    _, status, _ = evergreen("status", "--format", "json", "--warehouse", warehouse)
+    stages = {row["stage"]: row for row in json.loads(status)}
     assert (stages["reports"]["done"], stages["reports"]["final"]) == (8, 1)
     assert stages["verdicts wiki_fact"]["pending"] == 8
 
 
-def test_a_broken_json_is_listed_and_its_report_goes_in_without_it(  # type: ignore[no-untyped-def]
-    evergreen, layout: Path, warehouse: Path
-) -> None:
-    path = Path("test_data/sample_scholar/json_data/Mercury_(planet).json")
-    (layout / path).write_text('{"query": ')
-    answer = evergreen("import", "wlc", layout, "--warehouse", warehouse)
-    assert answer.code == 0
-    assert str(path) in answer.err
-    with open_warehouse(warehouse) as store:
-        assert store.value("SELECT count(*) FROM reports") == 9
+def test_importing_again_changes_nothing(evergreen: Evergreen, warehouse: Path) -> None:
+    def made() -> object:
+        with duckdb.connect(str(warehouse), read_only=True) as connection:
+            return connection.execute("SELECT imported_at FROM editions").fetchall()
+
+    before = contents(warehouse), made()
+    remarks = evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)[2]
+    assert "0 new or changed" in remarks
+    assert (contents(warehouse), made()) == before
 
 
-def test_importing_again_changes_nothing(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
-    from tests.rigs.kill_and_resume import contents
-
-    evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
-    before = contents(warehouse)
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        made = connection.execute("SELECT imported_at FROM editions").fetchall()
-    answer = evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
-    assert "0 new or changed" in answer.err
-    assert contents(warehouse) == before
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        assert connection.execute("SELECT imported_at FROM editions").fetchall() == made
-
-
-def test_an_unknown_edition_protocol_or_judge_stops_before_anything_starts(  # type: ignore[no-untyped-def]
-    evergreen, warehouse: Path
-) -> None:
-    evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
-    for wrong, said in (
-        (("--edition", "never"), "Known: sample"),
-        (
-            ("--edition", "sample", "--protocol", "magic"),
-            "Known: claim_discovery, ",
-        ),
-        (("--edition", "sample", "--judge", "oracle"), "Known: gemini"),
-        (("--edition", "sample", "--agent", "nobody"), "Known: sample_blogger"),
-    ):
-        answer = evergreen("evaluate", *wrong, "--warehouse", warehouse)
-        assert answer.code == 1
-        assert said in answer.err
-
-
-def test_wrong_usage_is_exit_code_2(evergreen) -> None:  # type: ignore[no-untyped-def]
-    assert evergreen("explain").code == 2
-    assert evergreen("leaderboard", "--edition", "x", "--format", "pdf").code == 2
-    assert evergreen("dance").code == 2
-
-
-def test_a_newer_warehouse_is_refused_and_left_alone(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
-    evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
+def test_a_newer_warehouse_is_refused_and_left_alone(evergreen: Evergreen, warehouse: Path) -> None:
     with duckdb.connect(str(warehouse)) as connection:
         connection.execute("UPDATE warehouse_info SET schema_version = 99")
     before = warehouse.read_bytes()
     for arguments in (("import", "wlc", SAMPLE), ("evaluate", "--edition", "sample"),
                       ("status",), ("sql", "SELECT 1")):  # fmt: skip
-        answer = evergreen(*arguments, "--warehouse", warehouse)
-        assert answer.code == 1
-        assert "schema version 99" in answer.err
+        code, _, remarks = evergreen(*arguments, "--warehouse", warehouse)
+        assert (code, "schema version 99" in remarks) == (1, True)
     assert warehouse.read_bytes() == before
 
 
-def test_a_place_that_cannot_be_written_is_named(evergreen) -> None:  # type: ignore[no-untyped-def]
-    answer = evergreen("import", "wlc", SAMPLE, "--warehouse", "/proc/evergreen/w.duckdb")
-    assert answer.code == 1
-    assert "/proc/evergreen" in answer.err
-    assert "--warehouse" in answer.err
+def test_a_place_that_cannot_be_written_is_named(evergreen: Evergreen) -> None:
+    asked = ("import", "wlc", SAMPLE, "--warehouse", "/proc/evergreen/w.duckdb")
+    code, _, remarks = evergreen(*asked)
+    assert code == 1
+    assert "/proc/evergreen" in remarks
+    assert "--warehouse" in remarks
 
 
-def test_the_warehouse_may_be_named_before_the_command_or_in_the_environment(  # type: ignore[no-untyped-def]
-    evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_warehouse_may_be_named_before_the_command_or_in_the_environment(
+    evergreen: Evergreen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert evergreen("--warehouse", warehouse, "import", "wlc", SAMPLE).code == 0
+    monkeypatch.delenv("EVERGREEN_WAREHOUSE", raising=False)
+    warehouse = tmp_path / "w.duckdb"
+    assert evergreen("--warehouse", warehouse, "import", "wlc", SAMPLE)[0] == 0
     assert warehouse.exists()
     monkeypatch.setenv("EVERGREEN_WAREHOUSE", str(warehouse))
-    assert "sample" in evergreen("status").out
+    assert "sample" in evergreen("status")[1]
 
 
-def test_sql_answers_as_csv_and_json(evergreen, warehouse: Path) -> None:  # type: ignore[no-untyped-def]
-    evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
+def test_sql_answers_as_csv_and_json(evergreen: Evergreen, warehouse: Path) -> None:
     question = "SELECT agent, count(*) AS n FROM reports GROUP BY agent ORDER BY agent"
-    as_json = evergreen("sql", question, "--format", "json", "--warehouse", warehouse)
-    assert json.loads(as_json.out)[0] == {"agent": "sample_blogger", "n": 3}
-    as_csv = evergreen("sql", question, "--format", "csv", "--warehouse", warehouse)
-    assert as_csv.out.splitlines()[:2] == ["agent,n", "sample_blogger,3"]
+    asked = ("sql", question, "--warehouse", warehouse, "--format")
+    assert json.loads(evergreen(*asked, "json")[1])[0] == {"agent": "sample_blogger", "n": 3}
+    assert evergreen(*asked, "csv")[1].splitlines()[:2] == ["agent,n", "sample_blogger,3"]
 
 
-def test_sql_may_begin_with_a_comment_and_come_from_stdin(  # type: ignore[no-untyped-def]
-    evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+def test_sql_may_begin_with_a_comment_and_come_from_stdin(
+    evergreen: Evergreen, warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evergreen("import", "wlc", SAMPLE, "--warehouse", warehouse)
     asked = "-- How many there are\nSELECT 1 AS n"
     common = ("--format", "csv", "--warehouse", warehouse)
-    assert evergreen("sql", asked, *common).out == "n\n1\n"
+    assert evergreen("sql", asked, *common)[1] == "n\n1\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(asked))
-    assert evergreen("sql", "-", *common).out == "n\n1\n"
+    assert evergreen("sql", "-", *common)[1] == "n\n1\n"

@@ -53,6 +53,7 @@ OF_AN_EDITION = [
     ("fetch",),
     ("draft", "import", "draft.json"),
     ("import", "reports", "reports"),
+    ("pages", "counts"),
     ("pages", "read"),
     ("pages", "walls"),
     ("publish", "--to", "site"),

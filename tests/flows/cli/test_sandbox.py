@@ -50,24 +50,18 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_wrong_is_said_before_anything_is_built(
     warehouse: Path, options: tuple[str, ...], said: str
 ) -> None:
-    app = typer.Typer()
-    app.command()(sandbox)
-    done = CliRunner().invoke(
-        app,
-        ["--warehouse", str(warehouse), *options],
-        env={"COLUMNS": "200"},
-    )
-    assert done.exit_code != 0
-    assert said in " ".join(f"{done.output} {done.exception}".replace("│", " ").split())
+    code, told = invoked(warehouse, *options, COLUMNS="200")
+    assert code != 0
+    assert said in " ".join(told.replace("│", " ").split())
     assert not list(warehouse.parent.glob("sandbox/w/e-*/current.json"))
 
 
-def invoked(warehouse: Path, *options: str) -> tuple[int, str]:
+def invoked(warehouse: Path, *options: str, **environment: str) -> tuple[int, str]:
     """The exit code of the command in this process, and all that it said."""
     app = typer.Typer()
     app.command()(sandbox)
     with STDERR.capture() as remarks:
-        done = CliRunner().invoke(app, ["--warehouse", str(warehouse), *options])
+        done = CliRunner().invoke(app, ["--warehouse", str(warehouse), *options], env=environment)
     return done.exit_code, f"{done.output} {remarks.get()} {done.exception}"
 
 

@@ -54,6 +54,11 @@ def test_a_value_is_named_by_a_word_and_a_flag_has_none(name: str) -> None:
             assert re.fullmatch(r"[\w/|.-]+", param.metavar), (param.name, param.metavar)
 
 
+def test_every_format_option_says_what_it_is_for() -> None:
+    assert [name for name in CALLED for option in parameters(name)
+            if "--format" in option.opts and not option.help] == []  # fmt: skip
+
+
 def test_one_word_stands_for_one_thing() -> None:
     """What names an agent is `--agent` everywhere, and so on; folders are `--to`, files
     `--output`."""

@@ -25,7 +25,7 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
-from tests.flows.cli.test_options import commands
+from tests.flows.cli.test_commands import commands
 from tests.flows.conftest import Evergreen, evergreen, no_server
 from tests.tasks.annotated import SAMPLE, sample_warehouse
 

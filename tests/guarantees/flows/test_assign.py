@@ -1,15 +1,31 @@
 """Questions from articles to a leaderboard, by the command; the model is a test's server."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tasks.warehouse.truths import TRUTHS
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import rows, value
-from tests.flows.test_assign import ASSIGN, server, warehouse
+from tests.flows.llm_runs import at_hand, rows, value
+from tests.guarantees.tasks.test_questions import BRIDGES_ARTICLE, edition
 from tests.servers.gemini import GeminiServer
 
-__all__ = ["server", "warehouse"]
+ASSIGN = ("assign", "--edition", "e", "--protocol", "claim_discovery", "--judge", "gemini")
+
+
+@pytest.fixture
+def server(judges: Path) -> Iterator[GeminiServer]:
+    found = GeminiServer()
+    with at_hand(found, "gemini"):
+        yield found
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    with edition(tmp_path, BRIDGES_ARTICLE) as store:
+        return Path(store.url)
 
 
 def test_questions_are_made_once_and_answers_to_them_ranked(

@@ -18,7 +18,6 @@ from tests.servers.serving import serving
 
 AGENT = "openai"
 N_ARTICLES = 1  # of the small edition
-EXPORTED_BY_TIME = {"finished_at", "imported_at"}
 COMPARES_ALL = {"rank_from", "rank_to", "scores_sha", "n_pairs", "p_adjusted"}
 
 

@@ -2,7 +2,6 @@
 and once."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +23,8 @@ SOURCES = "SELECT source, count(*) FROM extractions GROUP BY source ORDER BY sou
 EXTRACTIONS = "SELECT count(*) FROM calls WHERE protocol = 'extraction'"
 
 
-@pytest.fixture(scope="module")
-def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    written = write_configs(tmp_path_factory.mktemp("configs"), timeout_seconds=30)
-    with configured(written):
-        yield written
-
-
 @pytest.fixture
-def path(configs: Path, tmp_path: Path) -> Path:
+def path(judges: Path, tmp_path: Path) -> Path:
     """An article and two agents of the sample edition, with published statements alone."""
     path = tmp_path / "warehouse.duckdb"
     with open_warehouse(path) as store:

@@ -2,25 +2,17 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import KINDS, at_hand, configured, evaluate, rows, value, write_configs
+from tests.flows.llm_runs import KINDS, at_hand, evaluate, rows, value
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 
 GYM = ["research_gym"]
 MADE = "SELECT * FROM key_points ORDER BY ALL"
-
-
-@pytest.fixture(scope="module")
-def judges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    configs = write_configs(tmp_path_factory.mktemp("judges"), timeout_seconds=30)
-    with configured(configs):
-        yield configs
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 what was sent and not yet stored."""
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from tests.flows.asked_runs import KINDS as AGENTS
 from tests.flows.asked_runs import ask, askable, serving_agent
 from tests.flows.fetched_runs import FURNITURE, PageServer, citing, fetch, page, serving_pages
 from tests.flows.kill_points import chosen, kill_points, tables_of
-from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, write_configs
+from tests.flows.llm_runs import at_hand, evaluate, rows, value
 from tests.servers.base import ModelServer
 from tests.servers.batches import BatchScript
 from tests.servers.gemini import GeminiServer
@@ -31,13 +30,6 @@ from tests.tasks.models.batching import QUICK
 pytestmark = pytest.mark.file_only
 CALLS = "SELECT count(*) FROM calls"
 STATE = "SELECT state FROM jobs"
-
-
-@pytest.fixture(scope="module")
-def judges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    written = write_configs(tmp_path_factory.mktemp("judges"), batch_api=True, timeout_seconds=60)
-    with configured(written):
-        yield written
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import (
     KINDS,
     MODEL,
@@ -19,9 +21,11 @@ from tests.flows.llm_runs import (
     verdicts,
     write_configs,
 )
+from tests.rigs.research_editions import PROTOCOLS, write_research_editions
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
+from tests.servers.openai import OpenAiServer
 
 PASSING = (
     "rate_limit", "rate_limit_retry_after", "rate_limit_retry_info", "server_500", "html_502",
@@ -31,17 +35,22 @@ PASSING = (
 )  # fmt: skip
 LASTING = ("wrong_enum", "server_500", "safety")
 HEALED = ("wrong_enum", "server_500")
-AGENTS = ["sample_scholar"]
-"""Whose reports are judged here: one agent's have every kind of decision in them."""
 OPEN = "status IN ('unparsable', 'judge_error')"
-
-
-@pytest.fixture(scope="module")
-def prepared(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A small edition, ready for a judge; the judges of `llm_runs` are known meanwhile."""
-    folder = tmp_path_factory.mktemp("llm")
-    with configured(write_configs(folder)):
-        yield Path(shutil.copy(small, folder / "prepared.duckdb"))
+SPENT = "SELECT coalesce(sum(cost_usd), 0) FROM calls"
+WIKI = {"agents": ["sample_scholar"], "assignments": ["Eddystone_Lighthouse"]}
+"""Of one report: it has every kind of decision in it."""
+ONE = {"agents": ["thorough"], "extractor": "offline"}
+PLACES: list[tuple[str, dict[str, Any]]] = [
+    ("wiki", WIKI),
+    *(
+        (name, {"edition": edition, "protocols": [name]} | ONE)
+        for edition, name in PROTOCOLS.items()
+    ),
+    *((name, {"protocols": [name]}) for name in ("race", "reader")),
+    ("fact", {"protocols": ["fact"], "agents": ["sample_scholar"]}),
+]
+"""Each protocol with an edition that it judges; both of articles by default."""
+Verdicts = dict[tuple[str, ...], tuple[Any, ...]]
 
 
 class Calm(NamedTuple):
@@ -49,19 +58,29 @@ class Calm(NamedTuple):
 
     path: Path
     server: ModelServer
-    state: Any
+    verdicts: Verdicts
+
+
+@pytest.fixture(params=["wiki", "rubric_bench", "race"])
+def name(request: pytest.FixtureRequest) -> str:
+    """Protocols of articles, one that grades what a report has, and one that compares it."""
+    return str(request.param)
+
+
+@pytest.fixture
+def chosen(name: str) -> dict[str, Any]:
+    return dict(PLACES)[name]
 
 
 @pytest.fixture(scope="module")
-def calm(prepared: Path) -> dict[str, Calm]:
-    """By kind of judge."""
-    found = {}
-    for kind, (_, server_class, _) in KINDS.items():
-        path = Path(shutil.copy(prepared, prepared.with_name(f"calm_{kind}.duckdb")))
-        server = server_class()
-        with at_hand(server, kind):
-            found[kind] = Calm(path, server, evaluate(path, kind, agents=AGENTS))
-    return found
+def prepared(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The sample edition and those of research queries, with the judges of `llm_runs`."""
+    folder = tmp_path_factory.mktemp("llm")
+    path = Path(shutil.copy(sample, folder / "prepared.duckdb"))
+    with open_warehouse(path) as warehouse:
+        write_research_editions(warehouse)
+    with configured(write_configs(folder)):
+        yield path
 
 
 @pytest.fixture
@@ -70,38 +89,54 @@ def path(prepared: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(prepared, tmp_path / "warehouse.duckdb"))
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_a_calm_run_decides_everything_and_buys_each_answer_once(
-    calm: dict[str, Calm], kind: str
+@pytest.fixture(scope="module")
+def calm(prepared: Path) -> Callable[[str], Calm]:
+    """A protocol's run without faults, in which all is decided and nothing bought twice."""
+
+    @cache
+    def of(name: str) -> Calm:
+        path = Path(shutil.copy(prepared, prepared.with_name(f"calm_{name}.duckdb")))
+        server, chosen = GeminiServer(), dict(PLACES)[name]
+        with at_hand(server, "gemini"):
+            state = evaluate(path, "gemini", **chosen)
+            totals = server.log.summary()
+            again = evaluate(path, "gemini", **chosen)
+        assert (state.name, again.name) == ("Completed", "Completed"), state.message
+        assert totals == server.log.summary(), "a finished evaluation calls nothing"
+        assert totals["requests"] == totals["answered"] == value(path, "SELECT count(*) FROM calls")
+        assert totals["requests"] > 3
+        assert totals["bought_again"] == 0
+        assert value(path, f"SELECT count(*) FROM verdicts WHERE {OPEN}") == 0
+        found = verdicts(path)
+        assert {label for label, *_ in found.values()} != {None}
+        return Calm(path, server, found)
+
+    return of
+
+
+def test_both_kinds_of_judge_decide_alike(
+    name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Calm]
 ) -> None:
-    run = calm[kind]
-    assert run.state.name == "Completed", run.state.message
-    assert value(run.path, "SELECT count(*) FROM verdicts WHERE label IS NOT NULL") > 20
-    assert value(run.path, f"SELECT count(*) FROM verdicts WHERE {OPEN}") == 0
-    totals = run.server.log.summary()
-    assert totals["requests"] == totals["answered"] == value(run.path, "SELECT count(*) FROM calls")
-    assert totals["bought_again"] == 0
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_both_kinds_of_judge_decide_alike(calm: dict[str, Calm], kind: str) -> None:
-    assert verdicts(calm[kind].path) == verdicts(calm["gemini"].path)
+    with at_hand(OpenAiServer(), "openai"):
+        assert evaluate(path, "openai", **chosen).name == "Completed"
+    assert verdicts(path) == calm(name).verdicts
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_faults_that_pass_leave_every_verdict_as_it_was(
-    calm: dict[str, Calm], path: Path, kind: str
+    name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Calm], kind: str
 ) -> None:
     # Every prompt goes wrong at first; `slow` is too slow for the client.
     faults = (*PASSING, "prompt_block" if kind == "gemini" else "refusal")
     plan = FaultPlan(faults, in_turn=True, hint_seconds=0.1, slow_seconds=4)
     server = KINDS[kind][1](faults=plan)
     with at_hand(server, kind):
-        state = evaluate(path, kind, agents=AGENTS)
+        state = evaluate(path, kind, **chosen)
     assert state.name == "Completed", state.message
-    assert verdicts(path) == verdicts(calm[kind].path)
+    assert verdicts(path) == calm(name).verdicts
     struck = server.log.summary()["faults"]
-    assert set(struck) == set(faults)
+    asked = calm(name).server.log.summary()["questions"]
+    assert set(struck) == set(faults[:asked])
     assert value(path, "SELECT count(*) FROM calls WHERE status = 'failed'") == 0
     assert value(path, "SELECT max(tries) FROM calls") > 1
     # What was blocked is asked for once more, in the same words; nothing else is.
@@ -110,21 +145,38 @@ def test_faults_that_pass_leave_every_verdict_as_it_was(
     assert server.log.n_bought_again == blocked
 
 
-class Lasting(NamedTuple):
-    """A run with faults that never healed, and the run after the server was mended."""
-
-    broken: dict[tuple[str, ...], tuple[Any, ...]]
-    broken_state: Any
-    counts: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]
-    """Of either run, by report and metric: metric, decided, n_items, blocked, open, n_open."""
-    provisional: set[bool]
-    """Of the broken run's leaderboard, over all agents' coverage."""
-    healed: dict[tuple[str, ...], tuple[Any, ...]]
-    healed_state: Any
-    asked_for: set[str]
-    """Prompts whose fault was one that may heal."""
-    bought: Counter[str]
-    """Requests of each prompt after the mending."""
+def test_faults_that_last_spoil_no_other_item_and_healing_buys_only_what_was_open(
+    name: str, chosen: dict[str, Any], path: Path, calm: Callable[[str], Calm]
+) -> None:
+    plan = FaultPlan(LASTING, share=0.3 if name == "wiki" else 0.9, times=None, salt="lasting")
+    server = GeminiServer(faults=plan)
+    with at_hand(server, "gemini"):
+        broken_state = evaluate(path, "hasty", **chosen)
+        broken = verdicts(path)
+        prompts = {entry.prompt_id for entry in server.log.entries}
+        before = len(server.log.entries)
+        server.faults = FaultPlan()
+        healed_state = evaluate(path, "hasty", **chosen)
+    assert (broken_state.type.value, broken_state.name) == ("COMPLETED", "Partial")
+    whole = calm(name).verdicts
+    # Only what is found out about answers (whether their evidence stands there) may be missing.
+    assert {step for *_, step, _ in whole.keys() - broken.keys()} <= {"evidence"}
+    assert broken.keys() <= whole.keys()
+    differing = {key: said for key, said in broken.items() if said != whole[key]}
+    assert {label for label, *_ in differing.values()} == {None}
+    assert all(reason for _, _, reason in differing.values())
+    assert {status for _, status, _ in differing.values()} <= {
+        "unparsable", "judge_error", "blocked", "skipped", "not_assessed",
+    }  # fmt: skip
+    assert healed_state.name == "Completed", healed_state.message
+    healed = {key: said for key, said in verdicts(path).items() if said != whole[key]}
+    assert {status for _, status, _ in healed.values()} <= {"blocked"}
+    bought = Counter(entry.prompt_id for entry in server.log.entries[before:])
+    open_ones = {prompt for prompt in prompts if plan.fault_of(prompt) in HEALED}
+    assert open_ones <= bought.keys()
+    assert set(bought.values()) == {1}
+    of = "SELECT count(*) FROM scores WHERE judge = 'hasty' AND n_open > 0"
+    assert rows(path, of) == [(0,)]
 
 
 COUNTS = f"""
@@ -135,130 +187,79 @@ WHERE judge <> 'offline' AND (s.metric, v.step) IN (
     ('coverage_wiki', 'coverage'), ('wiki_conflict', 'conflict'), ('ref_acc_pairs', 'citation'))
 GROUP BY s.metric, agent, assignment ORDER BY ALL
 """
+"""By report and metric: metric, decided, n_items, blocked, open, n_open."""
 
 
-@pytest.fixture(scope="module")
-def lasting(prepared: Path) -> Lasting:
-    path = Path(shutil.copy(prepared, prepared.with_name("lasting.duckdb")))
-    plan = FaultPlan(LASTING, share=0.3, times=None)
-    server = GeminiServer(faults=plan)
-    with at_hand(server, "gemini"):
-        broken_state = evaluate(path, "hasty", agents=AGENTS)
-        broken = verdicts(path)
-        counts = rows(path, COUNTS)
-        board = "SELECT agent, provisional FROM leaderboard WHERE metric = 'coverage_wiki'"
-        provisional = {told for _, told in rows(path, f"{board} AND judge = 'hasty'")}
-        prompts = {entry.prompt_id for entry in server.log.entries}
-        before = len(server.log.entries)
-        server.faults = FaultPlan()
-        healed_state = evaluate(path, "hasty", agents=AGENTS)
-    return Lasting(
-        broken, broken_state, (counts, rows(path, COUNTS)), provisional, verdicts(path),
-        healed_state,
-        {prompt for prompt in prompts if plan.fault_of(prompt) in HEALED},
-        Counter(entry.prompt_id for entry in server.log.entries[before:]),
-    )  # fmt: skip
-
-
-def test_faults_that_last_are_statuses_without_a_label_and_spoil_no_other_item(
-    calm: dict[str, Calm], lasting: Lasting
+def test_an_item_without_a_label_is_in_no_denominator_and_makes_the_leaderboard_provisional(
+    calm: Callable[[str], Calm], path: Path
 ) -> None:
-    whole = verdicts(calm["gemini"].path)
-    assert lasting.broken.keys() == whole.keys()
-    differing = {key: said for key, said in lasting.broken.items() if said != whole[key]}
-    statuses = Counter(status for _, status, _ in differing.values())
-    assert statuses.keys() == {"unparsable", "judge_error", "blocked"}
-    assert {label for label, _, _ in differing.values()} == {None}
-    assert all(reason for _, _, reason in differing.values())
-
-
-def test_an_item_without_a_label_is_in_no_denominator(lasting: Lasting) -> None:
-    broken, healed = lasting.counts
-    assert {row[0] for row in healed} == {"coverage_wiki", "wiki_conflict", "ref_acc_pairs"}
+    server = GeminiServer(faults=FaultPlan(LASTING, share=0.3, times=None))
+    with at_hand(server, "gemini"):
+        state = evaluate(path, "hasty", **WIKI)
+        broken, counts = verdicts(path), rows(path, COUNTS)
+        board = "SELECT DISTINCT provisional FROM leaderboard WHERE metric = 'coverage_wiki'"
+        assert rows(path, f"{board} AND judge = 'hasty'") == [(True,)]
+        server.faults = FaultPlan()
+        assert evaluate(path, "hasty", **WIKI).name == "Completed"
+    for status in ("judge_error", "unparsable"):
+        assert f" of wiki_fact: {status}" in state.message
+    assert {said for _, said, _ in broken.values()} >= {"unparsable", "judge_error", "blocked"}
     # A report is scored when none of its items is open any more.
-    assert all(n_items <= decided for _, decided, n_items, *_ in broken)
-    assert sum(undecided for *_, undecided, _ in broken) > 0
+    assert all(n_items <= decided for _, decided, n_items, *_ in counts)
+    assert sum(undecided for *_, undecided, _ in counts) > 0
+    healed = rows(path, COUNTS)
+    assert {row[0] for row in healed} == {"coverage_wiki", "wiki_conflict", "ref_acc_pairs"}
     assert all((n, left) == (decided, 0) for _, decided, n, _, _, left in healed)
     assert sum(blocked for *_, blocked, _, _ in healed) > 0
-
-
-def test_a_run_with_open_items_is_partial_and_its_leaderboard_provisional(
-    lasting: Lasting,
-) -> None:
-    assert (lasting.broken_state.type.value, lasting.broken_state.name) == ("COMPLETED", "Partial")
-    for status in ("judge_error", "unparsable"):
-        assert f" of wiki_fact: {status}" in lasting.broken_state.message
-    assert lasting.provisional == {True}
-
-
-def test_a_mended_endpoint_heals_all_but_what_was_blocked(
-    calm: dict[str, Calm], lasting: Lasting
-) -> None:
-    assert lasting.healed_state.name == "Completed", lasting.healed_state.message
-    whole = verdicts(calm["gemini"].path)
-    blocked = {key for key, said in lasting.broken.items() if said[1] == "blocked"}
-    assert blocked
-    assert {key for key, said in lasting.healed.items() if said != whole[key]} == blocked
-    assert all(lasting.healed[key] == lasting.broken[key] for key in blocked)
-
-
-def test_healing_buys_only_what_was_open(lasting: Lasting) -> None:
-    assert lasting.bought == dict.fromkeys(lasting.asked_for, 1)
-
-
-def test_a_finished_evaluation_calls_nothing(calm: dict[str, Calm]) -> None:
-    run = calm["openai"]
-    before = len(run.server.log.entries)
-    with at_hand(run.server, "openai"):
-        state = evaluate(run.path, "openai", agents=AGENTS)
-    assert state.name == "Completed"
-    assert len(run.server.log.entries) == before
+    whole = calm("wiki").verdicts
+    blocked_then = {key for key, said in broken.items() if said[1] == "blocked"}
+    assert {key for key, said in verdicts(path).items() if said != whole[key]} == blocked_then
 
 
 def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
-    calm: dict[str, Calm], path: Path
+    calm: Callable[[str], Calm], path: Path
 ) -> None:
-    spent = "SELECT coalesce(sum(cost_usd), 0) FROM calls"
-    whole = value(calm["gemini"].path, spent)
+    whole = value(calm("wiki").path, SPENT)
     budget = round(whole * 0.6, 4)
     server = GeminiServer()
     with at_hand(server, "gemini"):
-        first = evaluate(path, "gemini", agents=AGENTS, budget_usd=budget)
-        first_spent, first_calls = value(path, spent), len(server.log.entries)
-        second = evaluate(path, "gemini", agents=AGENTS, budget_usd=10 * whole)
+        first = evaluate(path, "gemini", **WIKI, budget_usd=budget)
+        first_spent, first_calls = value(path, SPENT), len(server.log.entries)
+        second = evaluate(path, "gemini", **WIKI, budget_usd=10 * whole)
     assert (first.type.value, first.name) == ("COMPLETED", "Partial")
     assert f"The budget of ${budget:,.2f} is used up" in first.message
     assert 0 < first_spent <= budget
     assert 0 < first_calls < len(server.log.entries)
     assert second.name == "Completed", second.message
     assert server.log.n_bought_again == 0
-    assert value(path, spent) > budget
-    assert verdicts(path) == verdicts(calm["gemini"].path)
+    assert value(path, SPENT) > budget
+    assert verdicts(path) == calm("wiki").verdicts
 
 
-def test_a_pinned_judge_takes_no_other_version(calm: dict[str, Calm], path: Path) -> None:
+def test_a_pinned_judge_takes_no_other_version(calm: Callable[[str], Calm], path: Path) -> None:
     server = GeminiServer(answers_as="other")
     with at_hand(server, "gemini"):
-        state = evaluate(path, "hasty", agents=AGENTS)
+        state = evaluate(path, "hasty", **WIKI)
     assert (state.type.value, state.name) == ("COMPLETED", "Partial")
     assert f"{MODEL} answered as 'other', but the judge hasty is pinned to '{MODEL}'" in (
         state.message
     )
     assert verdicts(path) == {}
-    assert value(path, "SELECT count(*) FROM calls") == len(server.log.entries)
-    assert len(server.log.entries) < len(calm["gemini"].server.log.entries), "it stops at once"
+    asked = len(server.log.entries)
+    assert value(path, "SELECT count(*) FROM calls") == asked
+    assert asked < len(calm("wiki").server.log.entries), "it stops at once"
 
 
 def test_the_first_version_ever_seen_pins_a_judge_whose_configuration_names_none(
     path: Path,
 ) -> None:
-    server = GeminiServer()
+    server, fact = GeminiServer(), {"protocols": ["wiki_fact"]}
     with at_hand(server, "gemini"):
-        before = evaluate(path, "gemini", protocols=["wiki_fact"], agents=AGENTS)
+        before = evaluate(path, "gemini", **fact, **WIKI)
         assert before.name == "Completed", before.message
         known = verdicts(path)
         server.answers_as = "other"
-        state = evaluate(path, "gemini", protocols=["wiki_fact"])
+        state = evaluate(path, "gemini", **fact)
     assert (state.type.value, state.name) == ("COMPLETED", "Partial")
     assert f"{MODEL} answered as 'other', but the judge gemini is pinned to '{MODEL}'" in (
         state.message

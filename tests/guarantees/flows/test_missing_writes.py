@@ -13,7 +13,7 @@ from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.write_counter import count_path
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import at_hand, configured, value, write_configs
+from tests.flows.llm_runs import at_hand, value
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.servers.gemini import GeminiServer
 
@@ -22,10 +22,10 @@ CALLS = "SELECT count(*) FROM calls"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GeminiServer]:
-    """A model, and the judge that asks it."""
+def server(judges: Path) -> Iterator[GeminiServer]:
+    """A model that a judge asks."""
     server = GeminiServer()
-    with configured(write_configs(tmp_path_factory.mktemp("judged"))), at_hand(server, "gemini"):
+    with at_hand(server, "gemini"):
         yield server
 
 

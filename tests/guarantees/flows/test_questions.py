@@ -14,7 +14,7 @@ from flows.display.formats import Format
 from tasks.imports.answers import import_answers
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
-from tests.flows.llm_runs import at_hand, configured, evaluate, rows, value, write_configs
+from tests.flows.llm_runs import at_hand, evaluate, rows, value
 from tests.servers.gemini import GeminiServer
 from tests.tasks.benchmarks.questions_builder import (
     erring,
@@ -30,7 +30,9 @@ RECURSIVE_F1 = (0.0, 2 / 5, 0.0, 0.0, 2 / 3, (2 / 5 + 0) / 2, 4 / 5, 0.0)
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, GeminiServer]]:
+def evaluated(
+    judges: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, GeminiServer]]:
     folder = tmp_path_factory.mktemp("questions")
     path = folder / "warehouse.duckdb"
     with open_warehouse(path) as warehouse:
@@ -39,7 +41,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, 
             answers = write_answers(folder / f"{agent}.json", predictions)
             import_answers(warehouse, answers, "live", agent)
     server = GeminiServer()
-    with configured(write_configs(folder)), at_hand(server, "gemini"):
+    with at_hand(server, "gemini"):
         state = evaluate(path, "gemini", edition="live")
         assert state.name == "Completed", state.message
         yield path, server

@@ -13,7 +13,7 @@ from tests.flows.llm_runs import rows, value
 from tests.flows.months import ARTICLES, EDITION, refresh, renew, site_of, steps_of
 from tests.flows.plain_prefect import Artifacts
 from tests.guarantees.flows.test_refresh_refusals import BOTH, STEPS, collected, path, renewed
-from tests.rigs.kill_and_resume import contents
+from tests.rigs.compared_tables import contents
 from tests.rigs.month_places import SINCE, UNTIL
 from tests.rigs.month_world import AGENTS, BASELINE, JUDGE, World
 from tests.servers.jobs import JobScript

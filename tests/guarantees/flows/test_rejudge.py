@@ -13,10 +13,9 @@ from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import KEY, at_hand, value
-from tests.flows.test_rejudge import configs
 from tests.servers.openai import OpenAiServer
 
-__all__ = ["configs"]
+pytestmark = pytest.mark.usefixtures("judges")
 REPORT = ("sample_blogger", "Eddystone_Lighthouse")
 
 

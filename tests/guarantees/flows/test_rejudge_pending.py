@@ -10,7 +10,7 @@ import pytest
 from tasks.pending.evaluation import Evaluation
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import KEY, at_hand, configured, write_configs
+from tests.flows.llm_runs import KEY, at_hand
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.flows.refused_server import STARTED, change, refused_server
 from tests.servers.openai import OpenAiServer
@@ -22,12 +22,9 @@ REJUDGE = ("rejudge", "--edition", "sample", "--judge", "openai", "--protocol", 
 
 
 @pytest.fixture(scope="module")
-def judge_of_a_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """`openai` is a judge of configs/judges.yaml, served as long as the tests last."""
-    with (
-        configured(write_configs(tmp_path_factory.mktemp("judges"))),
-        at_hand(OpenAiServer(), "openai"),
-    ):
+def judge_of_a_model(judges: Path) -> Iterator[None]:
+    """`openai`, served as long as the tests last."""
+    with at_hand(OpenAiServer(), "openai"):
         yield
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from tasks.benchmarks.drgym import read_drgym
 from tasks.benchmarks.research import PublishedQuery
 from tests.flows.asked_runs import KINDS as AGENT_KINDS
 from tests.flows.asked_runs import ask, serving_agent
-from tests.flows.llm_runs import KINDS, at_hand, configured, evaluate, rows, value, write_configs
+from tests.flows.llm_runs import KINDS, at_hand, evaluate, rows, value
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.oracle_words import MOST
@@ -27,12 +26,6 @@ KPR = (
     "WHERE metric = '{}' AND judge <> 'offline' ORDER BY assignment"
 )
 FAULTS = ("rate_limit", "server_500", "truncated_json", "empty_200", "wrong_enum", "missing_item")
-
-
-@pytest.fixture(scope="module")
-def judges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with configured(write_configs(tmp_path_factory.mktemp("judges"))):
-        yield
 
 
 def half_of(query: PublishedQuery) -> list[str]:
@@ -64,7 +57,7 @@ class Gym(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def gym(judges: None, tmp_path_factory: pytest.TempPathFactory) -> Gym:
+def gym(judges: Path, tmp_path_factory: pytest.TempPathFactory) -> Gym:
     """An edition of real queries with reports that make a known half of their key points; three of
     the queries have none. Ready for a judge."""
     if not SHARED.is_dir():

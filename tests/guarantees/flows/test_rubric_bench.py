@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from tasks.benchmarks.drb2 import read_drb2
 from tasks.metrics.ratios import mean
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import at_hand, configured, evaluate, rows, write_configs
+from tests.flows.llm_runs import at_hand, evaluate, rows
 from tests.servers.gemini import GeminiServer
 from tests.tasks.rubric_reports import TASKS, grades, markdown, pdf, sentences
 
@@ -21,37 +20,33 @@ N_TASKS = 6
 CHOSEN = {"edition": "drb2", "protocols": ["rubric_bench"]}
 
 
-@pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder whose warehouse holds six tasks and two agents' reports, judged."""
-    folder = tmp_path_factory.mktemp("drb2")
-    with configured(write_configs(folder)):
-        yield folder
-
-
 @pytest.fixture
-def published(judged: Path) -> Path:
+def published(tmp_path: Path) -> Path:
     """The first tasks of the published file."""
-    path = judged / "tasks_and_rubrics.jsonl"
+    path = tmp_path / "tasks_and_rubrics.jsonl"
     lines = TASKS.read_text("utf-8").split("\n")
     path.write_text("\n".join(lines[:N_TASKS]), "utf-8")
     return path
 
 
 def test_tasks_come_in_are_judged_and_go_out_as_published(
-    judged: Path, published: Path, evergreen: Evergreen
+    judges: Path, tmp_path: Path, published: Path, evergreen: Evergreen
 ) -> None:
-    path = judged / "w.duckdb"
+    path = tmp_path / "w.duckdb"
     code, _, said = evergreen("import", "drb2", published, "--edition", "drb2", "--warehouse", path)
     assert (code, f"{N_TASKS} tasks ({N_TASKS} new) in en, zh" in said) == (0, True)
     tasks = read_drb2(published)
     for name in ("as_markdown", "as_pdf"):
-        (judged / "report" / name).mkdir(parents=True)
+        (tmp_path / "report" / name).mkdir(parents=True)
     for task in tasks:
         written = sentences(task)
-        (judged / f"report/as_markdown/{task.key}.md").write_text(markdown(task, written), "utf-8")
-        (judged / f"report/as_pdf/{task.key}.pdf").write_bytes(pdf(task, written))
-    code, _, said = evergreen("import", "reports", judged, "--edition", "drb2", "--warehouse", path)
+        (tmp_path / f"report/as_markdown/{task.key}.md").write_text(
+            markdown(task, written), "utf-8"
+        )
+        (tmp_path / f"report/as_pdf/{task.key}.pdf").write_bytes(pdf(task, written))
+    code, _, said = evergreen(
+        "import", "reports", tmp_path, "--edition", "drb2", "--warehouse", path
+    )
     assert (code, f"{2 * N_TASKS} files of as_markdown, as_pdf: {2 * N_TASKS} new" in said) == (
         0,
         True,
@@ -93,7 +88,7 @@ def test_tasks_come_in_are_judged_and_go_out_as_published(
     assert checks == [("rubric_cut", 0.0), ("rubric_evidence_not_found", 0.0)]
 
     where = ("--edition", "drb2", "--warehouse", path)
-    out = judged / "out"
+    out = tmp_path / "out"
     code, _, said = evergreen("export", "drb2", *where, "--judge", "gemini", "--to", out)
     assert (code, f"{2 * N_TASKS} reports of 2 agents" in said) == (0, True)
     table = list(csv.reader((out / "agg_scores_total.csv").open(newline="", encoding="utf-8")))

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.changed_configs import change
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows
 from tests.flows.months import ARTICLES, EDITION, refresh, renew, steps_of
 from tests.flows.plain_prefect import Artifacts
 from tests.rigs.month_places import SINCE, UNTIL
-from tests.rigs.month_world import AGENTS, World, change
+from tests.rigs.month_world import AGENTS, World
 from tests.servers.http import Response
 from tests.servers.jobs import JobScript
 

@@ -13,12 +13,10 @@ import pytest
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.store import open_warehouse
 from tests.compose_file import ROOT, environment
-from tests.rigs.postgres import RunningPostgres, missing, run_databases_script, running
+from tests.lakes import NEEDS_POSTGRES
+from tests.rigs.postgres import RunningPostgres, run_databases_script, running
 
-pytestmark = [
-    pytest.mark.rig,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
-]
+pytestmark = NEEDS_POSTGRES
 
 PASSWORDS = {
     "POSTGRES_PASSWORD": "super'; DROP ROLE prefect; --",

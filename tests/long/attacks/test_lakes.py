@@ -1,6 +1,5 @@
 """Someone who hands us a lake to open, or shares its catalog."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -16,14 +15,10 @@ from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.sql import quote_literal
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
-from tests.lakes import lake_at
-from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.lakes import NEEDS_POSTGRES, lake_at
+from tests.rigs.postgres import RunningPostgres
 
-pytestmark = [
-    pytest.mark.rig,
-    pytest.mark.file_only,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
-]
+pytestmark = [*NEEDS_POSTGRES, pytest.mark.file_only]
 
 CHANGES = {
     "a view in the place of a table": (
@@ -38,13 +33,6 @@ CHANGES = {
     "a default": "ALTER TABLE editions ALTER title SET DEFAULT 'x'",
     "a table of its own": "CREATE TABLE more (a INTEGER)",
 }
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgres]:
-    with running(tmp_path_factory.mktemp("postgres")) as server:
-        server.create("lakes")
-        yield server
 
 
 @pytest.fixture

@@ -1,10 +1,7 @@
 """A deployment can be run from outside."""
 
 import asyncio
-import os
 import re
-import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,9 +11,8 @@ import pytest
 from prefect.client.orchestration import PrefectClient
 
 from tasks.warehouse.location import parse_location
-from tests import patient, waiting
-from tests.conftest import PREFECT_HOME
 from tests.processes.deployed_runs import run_of, state_of
+from tests.processes.flows.served_flows import deployments_of, served
 from tests.waiting import until
 
 FOREIGN = ("evergreen", "flows", "polars", "tasks", "yaml")
@@ -32,20 +28,9 @@ def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it_among_forei
     for name in FOREIGN:
         (project / f"{name}.py").write_text("raise SystemExit('this is no module of ours')\n")
     warehouse.write_bytes(sample.read_bytes())
-    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
-    environment.pop("PREFECT_API_URL", None)
-    log = tmp_path / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [Path(sys.executable).with_name("evergreen"), "serve", "--only", "evaluate",
-             "--warehouse", str(warehouse)],
-            stdout=output, stderr=output, cwd=project, env=environment,
-        )  # fmt: skip
-    try:
-        asked = {"deployments": {"name": {"any_": ["served"]}}}
-        [deployment] = until(
-            "deployment", lambda: patient.post(f"{api}/deployments/filter", json=asked).json()
-        )
+    log, program = tmp_path / "log", [Path(sys.executable).with_name("evergreen")]
+    with served(warehouse, ["evaluate"], log, program=program, cwd=project):
+        [deployment] = deployments_of(api, warehouse, "evaluate")
         run = run_of(api, deployment["id"], edition="sample", protocols=["wiki_fact"])
 
         def ended() -> Any:
@@ -63,9 +48,6 @@ def test_a_run_of_a_deployment_is_done_by_the_process_that_serves_it_among_forei
         assert until("message", lambda: "no edition 'nowhere'" in log.read_text("utf-8"))
         said = log.read_text("utf-8")
         assert "Traceback" not in said, said
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(waiting.SECONDS)
 
 
 def test_a_host_of_a_pool_outlives_a_server_that_does_not_answer(
@@ -88,8 +70,7 @@ def test_a_host_of_a_pool_outlives_a_server_that_does_not_answer(
         host = asyncio.create_task(serve_pool(served, tmp_path.name, at_once=1, on_ready=known.set))
         await known.wait()
         monkeypatch.setattr(PrefectClient, "read_deployment", read_later)
-        asked = {"deployments": {"name": {"any_": [warehouse.stem]}}}
-        [deployment] = patient.post(f"{api}/deployments/filter", json=asked).json()
+        [deployment] = deployments_of(api, warehouse, "evaluate")
         run = run_of(api, deployment["id"], edition="sample", protocols=["wiki_fact"])
         while (state := state_of(api, run))["type"] not in ("COMPLETED", "FAILED", "CRASHED"):
             assert not host.done(), host.exception()

@@ -23,15 +23,13 @@ from tasks.warehouse.tables import TABLES
 from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import SAMPLE, at_hand, configured, environment, evaluate, write_configs
+from tests.lakes import NEEDS_POSTGRES
 from tests.processes.deployed_runs import run_of, state_of
-from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.rigs.postgres import RunningPostgres
 from tests.servers.openai import OpenAiServer
 from tests.waiting import until
 
-pytestmark = [
-    pytest.mark.rig,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
-]
+pytestmark = NEEDS_POSTGRES
 MADE_AT = {"imported_at", "finished_at", "called_at", "fetched_at"}
 OF_THE_RUN = {"audit", "calls"}
 """Who did what when, and how long a question took, differs from run to run."""
@@ -43,12 +41,6 @@ SLOW_SECONDS = 4.0
 class Worker(NamedTuple):
     process: "subprocess.Popen[bytes]"
     log: Path
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgres]:
-    with running(tmp_path_factory.mktemp("postgres")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -101,10 +93,10 @@ def n_cells(where: LocationLike, judge: str) -> int:
         return int(warehouse.value("SELECT count(*) FROM cells WHERE judge = $1", [judge]))
 
 
-def workers(where: str, configs: Path, folder: Path, n: int = 2) -> list[Worker]:
+def workers(where: str, configs: Path, folder: Path) -> list[Worker]:
     """Processes that evaluate the same edition; what keeps them apart is the lake alone."""
     found = []
-    for number in range(n):
+    for number in range(2):
         log = folder / f"worker{number}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(

@@ -7,28 +7,23 @@ The wiki is a real MediaWiki where one is installed (`make rigs`), else one on p
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import rows, value
 from tests.rigs import month_kills
-from tests.rigs.kill_and_resume import contents
+from tests.rigs.compared_tables import contents, differences
 from tests.rigs.mediawiki.running import missing, running
-from tests.rigs.month_kills import CommandDriver, Kill, ServedDriver, killed_at, moments
+from tests.rigs.month_kills import Kill, KilledMonth, moments
 from tests.rigs.month_places import month_pages
 from tests.rigs.month_world import AGENTS, BASELINE, World, world
 from tests.rigs.paper_wiki import paper_wiki
 from tests.servers.jobs import JobScript
-from tests.waiting import until
 
 pytestmark = [pytest.mark.rig]
 ARTICLES = 4
-ENDED = ("COMPLETED", "FAILED", "CANCELLED")
 WIKI_AT_A_KILL = 6
 """Requests to the wiki that may be made again: three are under way at most, and as many answers on
 their way to disk."""
@@ -65,9 +60,9 @@ class Done:
     kills: tuple[Kill, ...] = ()
 
 
-def driver_of(outside: World, folder: Path) -> CommandDriver:
+def driver_of(outside: World, folder: Path) -> KilledMonth:
     to = ("--site", str(folder / "site"))
-    return CommandDriver(outside, folder / "warehouse.duckdb", PREFECT_HOME, to)
+    return KilledMonth(outside, folder / "warehouse.duckdb", PREFECT_HOME, to)
 
 
 @pytest.fixture(scope="module")
@@ -87,34 +82,9 @@ def undisturbed(outside: World, folder: Path) -> Done:
 def killed(api: str, outside: World, calm: Done, tmp_path_factory: pytest.TempPathFactory) -> Done:
     folder = tmp_path_factory.mktemp("killed")
     driver = driver_of(outside.renewed(), folder)
-    kills = killed_at(driver, outside, driver.warehouse, *moments(calm.counts))
+    kills = driver.killed_at(*moments(calm.counts))
     assert driver.wait() == 0, driver.said()
     return Done(driver.warehouse, folder / "site", outside.counts(), tuple(kills))
-
-
-@pytest.fixture(scope="module")
-def served(
-    api: str, outside: World, calm: Done, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Done, dict[str, Any], str]]:
-    """A month that its schedule has begun, killed like the other; its run, and what was said."""
-    folder = tmp_path_factory.mktemp("served")
-    soon = datetime.now(UTC) + timedelta(seconds=100)
-    outside.renewed().configure(
-        schedule={"cron": f"{soon.minute} {soon.hour} {soon.day} {soon.month} *"},
-        publish={"to": str(folder / "site")},
-    )
-    path = folder / f"served{uuid4().hex[:8]}.duckdb"
-    driver = ServedDriver(outside, path, PREFECT_HOME, api)
-    try:
-        kills = killed_at(driver, outside, path, *moments(calm.counts))
-        until("end of the run", lambda: driver.run()["state"]["type"] in ENDED, pause=1)
-        yield (
-            Done(path, folder / "site", outside.counts(), tuple(kills)),
-            driver.run(),
-            driver.said(),
-        )
-    finally:
-        driver.end()
 
 
 def day_of(done: Done) -> str:
@@ -135,7 +105,7 @@ def check_as_calm(done: Done, calm: Done, outside: World, folder: Path) -> None:
     assert then["answers"] <= now["answers"] <= then["answers"] + open_then["answers"], done.kills
     assert now["different wiki"] == then["different wiki"] == then["wiki"]
     assert now["wiki"] - then["wiki"] <= WIKI_AT_A_KILL * len(done.kills)
-    assert month_kills.differences(calm.warehouse, done.warehouse) == []
+    assert differences(*map(month_kills.contents, (calm.warehouse, done.warehouse))) == []
     for table in ("leaderboard", "scores"):
         name = f"data/{table}.csv"
         assert (done.site / name).read_bytes() == (calm.site / name).read_bytes()
@@ -159,17 +129,6 @@ def test_killed_in_each_of_its_parts_it_becomes_the_same_month(
         "collecting", "asking agents", "fetching", "judging",
     ]  # fmt: skip
     check_as_calm(killed, calm, outside, tmp_path)
-
-
-def test_begun_by_its_schedule_it_is_finished_without_help(
-    outside: World, calm: Done, served: tuple[Done, dict[str, Any], str], tmp_path: Path
-) -> None:
-    done, run, said = served
-    assert (run["state"]["type"], run["state"]["name"]) == ("COMPLETED", "Completed"), run["state"]
-    assert run["auto_scheduled"]
-    assert run["run_count"] == len(done.kills) + 1 == 5
-    assert said.count("restarted") == len(done.kills)
-    check_as_calm(done, calm, outside, tmp_path)
 
 
 def test_a_second_refresh_verifies_it_and_buys_nothing(outside: World, killed: Done) -> None:

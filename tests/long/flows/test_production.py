@@ -12,6 +12,7 @@ import pytest
 
 from tests import patient
 from tests.flows.llm_runs import KEY, URL, write_configs
+from tests.lakes import NEEDS_POSTGRES
 from tests.long.flows.production import (
     PASSWORD,
     Production,
@@ -22,16 +23,13 @@ from tests.long.flows.production import (
 from tests.rigs.month_places import month_pages
 from tests.rigs.month_world import AGENTS, World, world
 from tests.rigs.paper_wiki import paper_wiki
-from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.rigs.postgres import RunningPostgres, running
 from tests.sample_edition import PART
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
 from tests.waiting import until
 
-pytestmark = [
-    pytest.mark.rig,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
-]
+pytestmark = NEEDS_POSTGRES
 AWAY_SECONDS = 8
 """How long the server is gone at least, beside what it takes to start."""
 SLOW_SECONDS = 4.0
@@ -112,20 +110,6 @@ def test_a_run_outlives_the_server_that_is_killed_in_the_middle(
         prod.server.start()
         assert prod.ended(run) == DONE
         assert {"leaderboard", "failures", "cost"} <= set(prod.artifacts(run))
-
-
-def test_two_workers_share_the_runs_and_nothing_is_bought_twice(
-    prod: Production, tmp_path: Path
-) -> None:
-    with judged_slowly(prod, tmp_path, "first", "second") as (judge, workers):
-        runs = two_runs(prod, "pinned")
-        judge.delay_seconds = 0
-        for run in runs:
-            assert prod.ended(run) == DONE
-            # Each was taken by one of the two.
-            assert prod.states(run).count("Running") == 1
-        assert judge.log.n_bought_again == 0
-        assert all("Judging: " in worker.said for worker in workers)
 
 
 def test_what_lost_and_stopped_workers_were_at_goes_on(prod: Production, tmp_path: Path) -> None:

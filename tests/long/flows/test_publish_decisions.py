@@ -11,6 +11,7 @@ import pytest
 
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
+from tasks.warehouse import store as warehouses
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -23,21 +24,26 @@ def warehouse(sample: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(sample, tmp_path / "warehouse.duckdb"))
 
 
-def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tuple[Any, int]:
-    """Run the flow and give these answers, one whenever it waits; its final state, and how often
-    it waited. An answer may be a function that is called when it is to be given."""
+def decide(
+    api: str, warehouse: Path, answers: Sequence[Any], flow: Any = None, **more: Any
+) -> tuple[Any, int]:
+    """Run the flow (`publish`) and give these answers, one whenever it waits; its final state, and
+    how often it waited. An answer may be a function that is called when it is to be given."""
     from flows.publish import publish
 
-    parameters = {"edition": "sample", "approve": True, "warehouse": str(warehouse)} | more
+    parameters: dict[str, Any] = {
+        "edition": "sample", "approve": True, "warehouse": str(warehouse),
+    } | more  # fmt: skip
     waited = 0
 
     async def run() -> Any:
         nonlocal waited
-        running: Any = publish(**parameters, return_state=True)
+        running: Any = (flow or publish)(**parameters, return_state=True)
         task: asyncio.Task[Any] = asyncio.create_task(running)
         async with patient.AsyncClient(base_url=api) as client:
             for answer in answers:
-                run_id = await paused(client, task, warehouse)
+                run_id = await paused(client, task, warehouse, parameters["edition"])
+                assert str(warehouse) not in warehouses._open, "held while a person thinks"
                 waited += 1
                 if answer == "cancel":
                     await cancelled(client, run_id)
@@ -49,9 +55,11 @@ def decide(api: str, warehouse: Path, answers: Sequence[Any], **more: Any) -> tu
     return asyncio.run(run()), waited
 
 
-async def paused(client: httpx.AsyncClient, task: asyncio.Task[Any], warehouse: Path) -> str:
+async def paused(
+    client: httpx.AsyncClient, task: asyncio.Task[Any], warehouse: Path, edition: str
+) -> str:
     """The id of this run, once it waits; another test's may wait beside it."""
-    waiting = {"name": {"any_": ["publish · sample"]}, "state": {"type": {"any_": ["PAUSED"]}}}
+    waiting = {"name": {"any_": [f"publish · {edition}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
     wanted = {"flow_runs": waiting, "sort": "START_TIME_DESC"}
     while True:
         assert not task.done(), task.result()
@@ -101,32 +109,23 @@ def test_a_person_who_agrees_has_it_published_and_the_note_is_kept(
     assert "<b>" not in left["published"]
 
 
-def test_a_person_who_declines_has_nothing_written(
-    api: str, warehouse: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("answers", "more", "ended", "said"),
+    [
+        ([{"publish": False, "note": "not yet"}], {}, ("COMPLETED", "Declined"), "not yet"),
+        ([], {"approval_hours": 1 / 3600}, ("COMPLETED", "Declined"), "nobody decided in time"),
+        (["cancel"], {}, ("CANCELLED", "Cancelled"), ""),
+    ],
+    ids=["declined", "not in time", "cancelled"],
+)
+def test_where_nobody_agrees_nothing_is_written(
+    api: str, warehouse: Path, tmp_path: Path, answers: list[Any], more: dict[str, Any],
+    ended: tuple[str, str], said: str,
+) -> None:  # fmt: skip
     to = tmp_path / "site"
-    state, _ = decide(api, warehouse, [{"publish": False, "note": "not yet"}], to=str(to))
-    assert (state.type.value, state.name) == ("COMPLETED", "Declined")
-    assert "not yet" in state.message
-    assert not to.exists()
-
-
-def test_where_nobody_decides_in_time_nothing_is_written(
-    api: str, warehouse: Path, tmp_path: Path
-) -> None:
-    to = tmp_path / "site"
-    state, _ = decide(api, warehouse, [], to=str(to), approval_hours=1 / 3600)
-    assert (state.type.value, state.name) == ("COMPLETED", "Declined")
-    assert "nobody decided in time" in state.message
-    assert not to.exists()
-
-
-def test_a_run_that_is_cancelled_while_it_waits_ends_with_nothing_written(
-    api: str, warehouse: Path, tmp_path: Path
-) -> None:
-    to = tmp_path / "site"
-    state, _ = decide(api, warehouse, ["cancel"], to=str(to))
-    assert state.type.value == "CANCELLED"
+    state, _ = decide(api, warehouse, answers, to=str(to), **more)
+    assert (state.type.value, state.name) == ended
+    assert said in (state.message or "")
     assert not to.exists()
 
 

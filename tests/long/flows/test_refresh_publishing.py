@@ -3,9 +3,6 @@
 import asyncio
 import json
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +14,10 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.refresh import load_refresh
 from tasks.planning.month import RefreshOptions, resolve_month
 from tasks.publishing.freshness import is_current
-from tasks.warehouse import store as warehouses
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
-from tests import patient, waiting
+from tests import patient
 from tests.conftest import PREFECT_HOME
 from tests.flows.months import (
     EDITION,
@@ -30,9 +26,10 @@ from tests.flows.months import (
     renew,
     site_of,
 )
-from tests.long.flows.test_publish_decisions import artifacts, resumed
+from tests.long.flows.test_publish_decisions import artifacts, decide
 from tests.processes.deployed_runs import answer_run, run_of, state_of
-from tests.rigs.month_world import AGENTS, ROOT, World, environment_of
+from tests.processes.flows.served_flows import deployments_of, served
+from tests.rigs.month_world import AGENTS, World, environment_of
 from tests.servers.jobs import JobScript
 from tests.waiting import until
 
@@ -100,29 +97,12 @@ def test_only_a_complete_month_is_published_where_that_is_wanted(
     assert (tmp_path / "site" / "index.html").exists()
 
 
-async def _decided(api: str, path: Path, answer: dict[str, Any], **parameters: Any) -> Any:
+def refreshed_by(api: str, path: Path, answer: dict[str, Any], **parameters: Any) -> Any:
     """A month in which a person is asked and says this; how it ended."""
     from flows.refresh import refresh as flow
 
-    asked: dict[str, Any] = {"edition": EDITION, "warehouse": str(path), "approve": True}
-    running: Any = flow(**asked | parameters, return_state=True)
-    task = asyncio.create_task(running)
-    paused = {"name": {"any_": [f"publish · {EDITION}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
-    async with patient.AsyncClient(base_url=api) as client:
-        while True:
-            assert not task.done(), task.result()
-            found = await client.post("/flow_runs/filter", json={"flow_runs": paused})
-            of_ours = [
-                run["id"]
-                for run in (found.json() if found.is_success else ())
-                if run["parameters"]["warehouse"] == str(path)
-            ]
-            if of_ours:
-                break
-            await asyncio.sleep(0.2)
-        assert str(path) not in warehouses._open  # nothing is held while a person thinks
-        await resumed(client, of_ours[0], {"run_input": answer})
-        return await asyncio.wait_for(task, waiting.SECONDS)
+    state, _ = decide(api, path, [answer], flow, edition=EDITION, **parameters)
+    return state
 
 
 def test_a_person_is_asked_before_publishing_and_holds_nothing_up(
@@ -131,11 +111,11 @@ def test_a_person_is_asked_before_publishing_and_holds_nothing_up(
     path = Path(shutil.copy(finished, tmp_path))
     to = tmp_path / "site"
     answer = {"publish": False, "note": "not yet"}
-    state = asyncio.run(_decided(api, path, answer, site=str(to)))
+    state = refreshed_by(api, path, answer, site=str(to))
     assert (state.type.value, state.name) == ("COMPLETED", "Declined")
     assert "not yet" in state.message
     assert not to.exists()
-    state = asyncio.run(_decided(api, path, {"publish": True}, site=str(to)))
+    state = refreshed_by(api, path, {"publish": True}, site=str(to))
     assert state.name == "Completed"
     assert (to / "index.html").exists()
     state = refresh(path, site=str(to), approve=True)  # which shows just this: nobody is asked
@@ -170,12 +150,6 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
     path, to = Path(shutil.copy(finished, tmp_path / "asked.duckdb")), tmp_path / "site"
     outside.configure(publish={"to": str(to), "approve": True})
     log = tmp_path / "log"
-    with log.open("wb") as output:
-        serving = subprocess.Popen(
-            [sys.executable, "-m", "flows", "serve", "--only", "refresh", "--only", "publish",
-             "--warehouse", str(path)],
-            cwd=ROOT, env=environment_of(outside, PREFECT_HOME), stdout=output, stderr=output,
-        )  # fmt: skip
 
     def until_named(run: str, name: str) -> None:
         until(
@@ -184,40 +158,31 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
             detail=lambda: f"{_states(api, run)}\n{log.read_text('utf-8')}",
         )
 
-    try:
-        ids = until("pair of deployments", lambda: _deployments(api, "asked"))
+    environment = environment_of(outside, PREFECT_HOME)
+    with served(path, ["refresh", "publish"], log, environment=environment):
+        begun, published = deployments_of(api, path, "refresh", "publish")
 
         def refreshed() -> str:
-            run = run_of(api, ids["refresh"], edition=EDITION, agents=[AGENTS[0]])
+            run = run_of(api, begun["id"], edition=EDITION, agents=[AGENTS[0]])
             return str(until("end", lambda: _ended(api, run))["message"])
 
         said = refreshed()
         assert "is waiting for approval to be published" in said
-        [asking] = _runs_of(api, ids["publish"])
+        [asking] = _runs_of(api, published["id"])
         assert asking["id"] in said
         until_named(asking["id"], "Suspended")
         assert asking["id"] in refreshed()  # the same figures: the same question
-        assert len(_runs_of(api, ids["publish"])) == 1
+        assert len(_runs_of(api, published["id"])) == 1
         answer_run(api, asking["id"], publish=False, note="no")
         until_named(asking["id"], "Declined")
         assert asking["id"] not in refreshed()  # what was declined is asked about anew
-        [again] = [run for run in _runs_of(api, ids["publish"]) if run["id"] != asking["id"]]
+        [again] = [run for run in _runs_of(api, published["id"]) if run["id"] != asking["id"]]
         until_named(again["id"], "Suspended")
         answer_run(api, again["id"], publish=True)
         until_named(again["id"], "Completed")
         assert (to / "index.html").exists()
         assert "up to date" in refreshed()
-        assert len(_runs_of(api, ids["publish"])) == 2
-    finally:
-        serving.send_signal(signal.SIGTERM)
-        serving.wait(waiting.SECONDS)
-
-
-def _deployments(api: str, name: str) -> dict[str, str] | None:
-    asked = {"deployments": {"name": {"any_": [name]}}}
-    found = patient.post(f"{api}/deployments/filter", json=asked).json()
-    ids = {each["entrypoint"].split(".")[-1]: each["id"] for each in found}
-    return ids if {"refresh", "publish"} <= ids.keys() else None
+        assert len(_runs_of(api, published["id"])) == 2
 
 
 def _states(api: str, run: str) -> str:

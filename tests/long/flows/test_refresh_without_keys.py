@@ -16,28 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
-import polars as pl
 import pytest
 import yaml
 
-from tasks.configuration.inversion import load_inversion
-from tasks.configuration.sandbox import load_sandbox
-from tasks.configuration.web import load_web
-from tasks.sandbox.access import AccessRules, Sandbox
-from tasks.sandbox.program_archive import make_program_archive
-from tasks.sandbox.search import open_index
-from tasks.sandbox.service import create_app
-from tasks.sandbox.source import PageSource, build_index
-from tasks.warehouse.snapshot import export_edition, latest_snapshot
-from tasks.warehouse.store import open_warehouse
+from tests.changed_configs import change
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import rows, value
 from tests.rigs.mediawiki.running import missing, running
 from tests.rigs.month_places import SINCE, UNTIL, Sources, month_pages
-from tests.rigs.month_world import ROOT, change, write_configs
+from tests.rigs.month_world import ROOT, write_configs
 from tests.rigs.paper_wiki import paper_wiki
-from tests.servers.applications import serving_application
 from tests.servers.serving import serving
 from tests.waiting import until
 
@@ -162,50 +150,6 @@ def test_the_board_lists_it_apart_with_the_reason(ended: Ended) -> None:
     board = (ended.folder / "site" / "index.html").read_text("utf-8")
     assert "given the articles&#39; sources" in board
     assert "own sources, which the others have to find" in board
-
-
-def test_no_other_agent_gets_the_pages(ended: Ended, tmp_path: Path) -> None:
-    snapshot = latest_snapshot(ended.warehouse, "m").resolve()
-    seeds = set(pl.read_parquet(snapshot / "seed_pages.parquet")["url"])
-    archived = set(pl.read_parquet(snapshot / "pages.parquet")["url"])
-    assert len(seeds & archived) == MOST
-
-    def archive(**how: bool) -> set[str]:
-        folder = make_program_archive(snapshot, tmp_path, load_inversion(), **how)
-        return set(pl.read_parquet(folder / "pages.parquet")["url"])
-
-    assert archive(given_sources=True) == seeds
-    assert archive() == set()
-    assert not rows(ended.warehouse, "SELECT url FROM seed_pages EXCEPT SELECT url FROM "
-                    "withheld_pages")  # fmt: skip
-
-
-def test_the_sandbox_serves_a_page_only_once_another_agent_cites_it(
-    ended: Ended, tmp_path: Path
-) -> None:
-    path = tmp_path / "w.duckdb"
-    path.write_bytes(ended.warehouse.read_bytes())
-    with open_warehouse(path) as store:
-        one, *others = store.frame("SELECT url FROM seed_pages ORDER BY url")["url"].to_list()
-        snapshot = export_edition(store, "m")
-    citations = pl.read_parquet(snapshot / "citations.parquet")
-    cited = citations.head(1).with_columns(agent=pl.lit("searching"), url=pl.lit(one))
-    pl.concat([citations, cited]).write_parquet(snapshot / "citations.parquet")
-    source = PageSource(edition="m", snapshot=snapshot)
-    settings = load_sandbox()
-
-    async def make() -> Any:
-        folder, _ = await build_index(
-            source, tmp_path / "indexes", settings, load_inversion(), load_web().reading
-        )
-        rules = AccessRules(name="m", ban=source.read_ban())
-        return create_app(Sandbox(await open_index(folder, settings), rules, settings))
-
-    with serving_application(make) as address, httpx.Client(base_url=address) as http:
-        assert http.get("/health").json()["pages"] == 1
-        assert http.get("/fetch", params={"url": one}).status_code == 200
-        for other in others:
-            assert http.get("/fetch", params={"url": other}).json()["reason"] == "not_archived"
 
 
 def test_without_a_contact_it_does_not_begin(api: str, tmp_path: Path) -> None:

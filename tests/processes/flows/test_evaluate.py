@@ -2,9 +2,6 @@
 agent."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +13,9 @@ from tasks.judging.cases import load_case
 from tasks.processes.helper import HelperCrashed
 from tasks.warehouse.store import open_warehouse
 from tests import patient
-from tests.conftest import PREFECT_HOME
-from tests.flows.llm_runs import ROOT, SAMPLE
+from tests.flows.llm_runs import SAMPLE
 from tests.flows.plain_evaluation import evaluate_plainly
-from tests.rigs.kill_and_resume import contents, differences
+from tests.rigs.compared_tables import contents
 
 
 def run(flow: str, **parameters: Any) -> Any:
@@ -55,21 +51,6 @@ def brought_in(api: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     return path, state
 
 
-def evergreen(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
-    environment.pop("PREFECT_API_URL", None)
-    return subprocess.run(
-        [sys.executable, "-m", "flows", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment,
-        timeout=120,
-        **more,
-    )
-
-
 def test_the_history_in_prefect_is_complete_and_readable(
     api: str, brought_in: tuple[Path, Any]
 ) -> None:
@@ -96,7 +77,7 @@ def test_it_makes_the_tables_that_its_plain_functions_make(
     with open_warehouse(path) as warehouse:
         import_edition(warehouse, SAMPLE, "sample")
     evaluate_plainly(path, ("wiki_fact", "wiki_writing"))
-    assert differences(brought_in[0], path) == []
+    assert contents(brought_in[0]) == contents(path)
 
 
 def test_a_second_run_makes_no_verdicts_and_no_task_runs(

@@ -1,6 +1,5 @@
 """Collecting from the wiki of the rig: its configuration, its page views, the command."""
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,12 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import yaml
-
+from tests.changed_configs import copy_configs
 from tests.servers.http import Request, Response, json_response
 from tests.servers.serving import serving
 
-ROOT = Path(__file__).resolve().parents[3]
 OPERATOR = "rig@example.org"
 
 
@@ -47,14 +44,8 @@ def viewed() -> Iterator[tuple[Views, str]]:
 
 def write_configs(folder: Path, api_url: str, pageviews_url: str | None, **requests: Any) -> Path:
     """The project's configuration for a wiki that is ours: named, unhurried by nobody."""
-    target = folder / "configs"
-    shutil.copytree(ROOT / "configs", target)
-    settings = yaml.safe_load((target / "wikipedia.yaml").read_text("utf-8"))
-    settings["operator"] = OPERATOR
-    settings["api_url"] = api_url
-    settings["pageviews_url"] = pageviews_url
-    settings["requests"] |= {
-        "per_second": 500.0, "first_wait_seconds": 0.05, "longest_wait_seconds": 5.0,
-    } | requests  # fmt: skip
-    (target / "wikipedia.yaml").write_text(yaml.safe_dump(settings), "utf-8")
-    return target
+    quick = {"per_second": 500.0, "first_wait_seconds": 0.05, "longest_wait_seconds": 5.0}
+    return copy_configs(folder, wikipedia=lambda s: s.update(
+        operator=OPERATOR, api_url=api_url, pageviews_url=pageviews_url,
+        requests=s["requests"] | quick | requests,
+    ))  # fmt: skip

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,14 @@ from tasks.warehouse.rows import Assignment, Extraction, Report, content_sha
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
-from tests.flows.llm_runs import at_hand, configured, rows, write_configs
+from tests.flows.llm_runs import at_hand, rows
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.servers.asked import Asked
 from tests.servers.base import Said
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
 
+pytestmark = pytest.mark.usefixtures("judges")
 AGENT = "sample_sketch"
 N_REPORTS, N_FACTS = 3, 1
 """What a model extracts of this agent's reports, and of the articles."""
@@ -55,12 +55,6 @@ class Extractor(GeminiServer):
             self.turns.append(len(asked.turns))
             said.text = self.answers[min(len(asked.turns) // 2, len(self.answers) - 1)] or said.text
         return said
-
-
-@pytest.fixture(scope="module", autouse=True)
-def configs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with configured(write_configs(tmp_path_factory.mktemp("configs"))):
-        yield
 
 
 @pytest.fixture

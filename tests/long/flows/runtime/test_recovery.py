@@ -2,12 +2,9 @@
 
 import asyncio
 import os
-import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,9 +17,8 @@ from flows.runtime import recovery as resuming
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.store import open_warehouse
 from tests import patient, waiting
-from tests.conftest import PREFECT_HOME
-from tests.flows.llm_runs import ROOT
 from tests.processes.deployed_runs import run_of, state_of
+from tests.processes.flows.served_flows import deployments_of, served
 from tests.waiting import until
 
 
@@ -53,37 +49,17 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resuming, "CHECK_SECONDS", 0.3)
 
 
-@contextmanager
-def served(warehouse: Path, log: Path, *options: str) -> Iterator[psutil.Process]:
-    """`evergreen serve` of the flow `evaluate` for as long as the block lasts."""
-    environment = {**os.environ, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
-    environment.pop("PREFECT_API_URL", None)
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "flows", "serve", "--only", "evaluate",
-             "--warehouse", str(warehouse), *options],
-            stdout=output, stderr=output, cwd=ROOT, env=environment,
-        )  # fmt: skip
-    try:
-        until("word that it serves", lambda: "Ctrl-C" in log.read_text("utf-8"))
-        yield psutil.Process(process.pid)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(waiting.SECONDS)
-
-
-def deployment_of(api: str, name: str) -> str:
-    asked = {"deployments": {"name": {"any_": [name]}}}
-    return str(patient.post(f"{api}/deployments/filter", json=asked).json()[0]["id"])
-
-
-def process_of(runner: psutil.Process, api: str, run: str) -> Callable[[], psutil.Process | None]:
+def process_of(
+    runner: subprocess.Popen[bytes], api: str, run: str
+) -> Callable[[], psutil.Process | None]:
     """The process that does a run, once its work has begun."""
 
     def found() -> psutil.Process | None:
         if state_of(api, run)["type"] != "RUNNING":
             return None
-        return next((p for p in runner.children(recursive=True) if _does(p, run)), None)
+        return next(
+            (p for p in psutil.Process(runner.pid).children(recursive=True) if _does(p, run)), None
+        )
 
     return found
 
@@ -114,9 +90,10 @@ def test_a_run_waits_and_says_for_whom_and_one_that_is_killed_goes_on_by_itself(
     api: str, warehouse: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    with served(warehouse, log) as runner:
+    with served(warehouse, ["evaluate"], log) as runner:
+        [deployment] = deployments_of(api, warehouse, "evaluate")
         with open_warehouse(warehouse):
-            run = run_of(api, deployment_of(api, warehouse.stem), edition="sample")
+            run = run_of(api, deployment["id"], edition="sample")
             waiting = until("Waiting", lambda: (s := state_of(api, run))["name"] == "Waiting" and s)
             assert f"pid {os.getpid()}" in waiting["message"]
             victim = until("process of the run", process_of(runner, api, run))
@@ -131,9 +108,10 @@ def test_a_run_waits_and_says_for_whom_and_one_that_is_killed_goes_on_by_itself(
 def test_a_killed_run_that_is_left_can_be_retried_from_its_page(
     api: str, warehouse: Path, tmp_path: Path
 ) -> None:
-    with served(warehouse, tmp_path / "log", "--resumes", "0") as runner:
+    with served(warehouse, ["evaluate"], tmp_path / "log", "--resumes", "0") as runner:
+        [deployment] = deployments_of(api, warehouse, "evaluate")
         with open_warehouse(warehouse):
-            run = run_of(api, deployment_of(api, warehouse.stem), edition="sample")
+            run = run_of(api, deployment["id"], edition="sample")
             until("process of the run", process_of(runner, api, run)).kill()
             crashed = until("crash", in_state(api, run, "CRASHED"))
         assert "-9" in crashed["message"] or "SIGKILL" in crashed["message"]

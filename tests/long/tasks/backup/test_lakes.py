@@ -5,7 +5,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from hashlib import sha256
@@ -26,22 +25,11 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.writer import Change
-from tests.lakes import DATABASE, lake_at
-from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.lakes import NEEDS_POSTGRES, lake_at
+from tests.rigs.postgres import RunningPostgres
 from tests.tasks.backed_up import N_ROWS, ROOT, contents, filled
 
-pytestmark = [
-    pytest.mark.rig,
-    pytest.mark.file_only,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
-]
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgres]:
-    with running(tmp_path_factory.mktemp("postgres")) as found:
-        found.create(DATABASE)
-        yield found
+pytestmark = [*NEEDS_POSTGRES, pytest.mark.file_only]
 
 
 @pytest.fixture

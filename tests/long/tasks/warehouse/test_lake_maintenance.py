@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,22 +17,12 @@ from tasks.warehouse.location import DuckLake
 from tasks.warehouse.rows import Agent, Fact
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tests.lakes import DATABASE, lake_at
-from tests.rigs.postgres import RunningPostgres, missing, running
+from tests.lakes import NEEDS_POSTGRES, lake_at
+from tests.rigs.postgres import RunningPostgres
 from tests.tasks.backed_up import ROOT, contents
 
-pytestmark = [
-    pytest.mark.rig,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
-]
+pytestmark = NEEDS_POSTGRES
 AT_ONCE = timedelta(0)
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningPostgres]:
-    with running(tmp_path_factory.mktemp("postgres")) as found:
-        found.create(DATABASE)
-        yield found
 
 
 @pytest.fixture

@@ -39,23 +39,6 @@ def test_one_is_not_many(evergreen: Evergreen, warehouse: Path) -> None:
     assert out.endswith("1 row\n")
 
 
-@pytest.mark.parametrize("command", ["show", "verify"])
-def test_an_imported_edition_has_no_manifest_and_is_told_so(
-    evergreen: Evergreen, warehouse: Path, command: str
-) -> None:
-    code, _, err = evergreen("edition", command, "sample", "--warehouse", warehouse)
-    assert code == 1
-    assert "sample was imported, not collected from a wiki" in err
-    assert "evergreen status --edition sample" in err
-
-
-def test_an_unknown_edition_is_answered_with_those_there_are(
-    evergreen: Evergreen, warehouse: Path
-) -> None:
-    code, _, err = evergreen("edition", "show", "smaple", "--warehouse", warehouse)
-    assert (code, "no edition 'smaple'. Did you mean sample?" in err) == (1, True)
-
-
 def test_judges_without_their_key_are_listed_and_no_key_is_shown(
     evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,14 +69,6 @@ def test_a_full_disk_is_one_line(warehouse: Path, words: tuple[str, ...]) -> Non
         )
     assert done.returncode == 1
     assert done.stderr == "error: cannot write: No space left on device.\n"
-
-
-def test_calls_that_cannot_be_written_are_wrong_usage(
-    evergreen: Evergreen, warehouse: Path, tmp_path: Path
-) -> None:
-    to = tmp_path / "nowhere" / "calls.jsonl"
-    code, _, err = evergreen("calls", "--output", to, "--warehouse", warehouse)
-    assert (code, "Invalid value for --output: cannot write to" in err) == (2, True)
 
 
 def test_status_and_leaderboard_name_the_extractors(

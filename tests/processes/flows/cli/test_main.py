@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.flows.cli.test_main import ROOT, SAMPLE
+from tests.flows.cli.test_main import ROOT
+from tests.sample_edition import PART as SAMPLE
 
 
 def test_a_full_disk_is_said_plainly_and_a_later_run_goes_on(tmp_path: Path) -> None:

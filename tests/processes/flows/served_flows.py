@@ -1,0 +1,55 @@
+"""`evergreen serve` as a process, and the deployments that it registers."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests import patient, waiting
+from tests.conftest import PREFECT_HOME
+from tests.flows.llm_runs import ROOT
+from tests.waiting import until
+
+EVERGREEN = (sys.executable, "-m", "flows")
+
+
+@contextmanager
+def served(
+    warehouse: Path,
+    flows: Sequence[str],
+    log: Path,
+    *options: str,
+    program: Sequence[str | Path] = EVERGREEN,
+    cwd: Path = ROOT,
+    environment: Mapping[str, str] = os.environ,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """These flows are served for as long as the block lasts; what is said goes to `log`."""
+    variables = {**environment, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
+    variables.pop("PREFECT_API_URL", None)
+    only = [word for flow in flows for word in ("--only", flow)]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*program, "serve", *only, "--warehouse", warehouse, *options],
+            stdout=output, stderr=output, cwd=cwd, env=variables,
+        )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(waiting.SECONDS)
+
+
+def deployments_of(api: str, warehouse: Path, *flows: str) -> list[dict[str, Any]]:
+    """Those of these flows on a warehouse, in order, once all are registered."""
+    asked = {"deployments": {"name": {"any_": [warehouse.stem]}}}
+
+    def found() -> list[dict[str, Any]] | None:
+        made = patient.post(f"{api}/deployments/filter", json=asked).json()
+        by_flow = {each["entrypoint"].split(".")[-1]: each for each in made}
+        return [by_flow[flow] for flow in flows] if {*flows} <= by_flow.keys() else None
+
+    return until(f"deployments of {', '.join(flows)}", found)
