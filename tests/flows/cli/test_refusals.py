@@ -1,6 +1,7 @@
 """What cannot be done is said before anything starts: with what there is instead, in words."""
 
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,7 +84,7 @@ BY_ITSELF = [
     ("edition verify sample", 1, "evergreen status --edition sample"),
     ("explain", 2, ""),
     ("import wlc /nowhere/at/all", 1, "/nowhere/at/all does not exist"),
-    (f"import wlc {PART} --agent nobody", 1, "'nobody'"),
+    ("import wlc sample --agent nobody", 1, "'nobody'"),
     ("leaderboard --edition x --format pdf", 2, ""),
     ("publish --edition sample", 2, ""),
     ("publish --edition sample --to site --approve --approval-hours 0", 2, ""),
@@ -99,6 +100,7 @@ def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     """Holds the warehouse, and judges that nobody answers for."""
     made = tmp_path_factory.mktemp("refused")
     askable(sample, made)
+    shutil.copytree(PART, made / "sample")
     with configured(write_configs(made)), pytest.MonkeyPatch.context() as patch:
         patch.setenv(URL, "http://127.0.0.1:9/v1")
         patch.setenv(KEY, "test-key")
