@@ -60,7 +60,7 @@ packages: ## Install the Debian packages that .ci/run needs (as root)
 # micro-httpd (it starts nothing) and php-cgi stand for Apache, which mediawiki would bring.
 rigs: packages ## Install the Debian packages that make everything needs (as root)
 	apt-get update -q
-	apt-get install -y -q --no-install-recommends chromium chromium-driver fonts-dejavu-core pandoc mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml \
+	apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core pandoc mediawiki micro-httpd php-cgi php-cli php-sqlite3 php-mbstring php-xml \
 	  php-intl php-apcu php-curl
 
 # Its own process tree, in which nothing is left when it ends.
