@@ -26,8 +26,9 @@ from tests.servers.openai import OpenAiServer
 from tests.waiting import until
 
 HUNG = """
-import atexit, sys, threading, time
+import atexit, signal, sys, threading, time
 from flows.runtime.ending import end_at_second_signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background has none
 end_at_second_signal()
 atexit.register(time.sleep, 600)
 threading.Thread(target=time.sleep, args=(600,)).start()
