@@ -2,8 +2,6 @@
 
 import ast
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +14,6 @@ from tasks.warehouse.store import open_warehouse
 from tests.sample_edition import PART
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = ("polars", "duckdb", "prefect", "pydantic", "flows", "tasks")
-
-
-def run_python(program: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program as a notebook would: its folder is the first on the path."""
-    return subprocess.run(
-        [sys.executable, "-c", program], cwd=cwd, capture_output=True, text=True, check=False
-    )
-
-
-def test_importing_it_imports_nothing_else(tmp_path: Path) -> None:
-    program = f"import sys, evergreen; print([name for name in {HEAVY} if name in sys.modules])"
-    assert run_python(program, tmp_path).stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("name", sorted(evergreen.__all__))
@@ -48,19 +33,6 @@ def test_it_offers_the_same_names_to_people_and_to_type_checkers() -> None:
 def test_a_name_that_it_does_not_have_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="'evergreen' has no attribute 'leaderbord'"):
         _ = evergreen.leaderbord
-
-
-@pytest.mark.parametrize("name", ["tasks", "flows"])
-def test_foreign_modules_of_the_same_name_are_named_in_one_sentence(
-    tmp_path: Path, name: str
-) -> None:
-    (tmp_path / f"{name}.py").write_text("raise SystemExit('this ran')", "utf-8")
-    done = run_python("import evergreen; evergreen.open_warehouse('w.duckdb')", tmp_path)
-    last = done.stderr.strip().splitlines()[-1]
-    assert last == (
-        f"ImportError: Python finds {tmp_path / name}.py before {ROOT / name}, a package that "
-        "Evergreen needs. Rename that file, or start Python in another folder."
-    )
 
 
 @pytest.mark.parametrize(

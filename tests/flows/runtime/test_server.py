@@ -4,9 +4,7 @@ import errno
 import fcntl
 import json
 import os
-import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -21,7 +19,6 @@ from flows.runtime.server import (
     is_served,
     local_server,
     read_record,
-    stop_server,
 )
 from flows.runtime.settings import prefect_environment
 from tasks.files.locks import NoFileLocks
@@ -106,18 +103,6 @@ def test_a_server_that_cannot_start_is_an_error_with_the_end_of_its_log(
     assert "PREFECT_API_URL" not in os.environ
 
 
-def test_a_server_that_ignores_the_request_to_end_is_killed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("flows.runtime.server.STOP_SECONDS", 0.2)
-    deaf = "import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause()"
-    server = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE)
-    assert server.stdout is not None
-    server.stdout.readline()
-    stop_server(server)
-    assert server.returncode == -signal.SIGKILL
-
-
 def test_settings_of_taste_give_way_and_settings_of_privacy_do_not(tmp_path: Path) -> None:
     mine = {"PREFECT_LOGGING_LEVEL": "DEBUG", "DO_NOT_TRACK": "0", "NO_PROXY": "example.org"}
     made = prefect_environment(tmp_path, mine)
@@ -125,11 +110,6 @@ def test_settings_of_taste_give_way_and_settings_of_privacy_do_not(tmp_path: Pat
     assert made["DO_NOT_TRACK"] == "1"
     assert made["NO_PROXY"] == "example.org,127.0.0.1,localhost"
     assert made["PREFECT_HOME"] == str(tmp_path)
-
-
-def test_importing_the_module_does_not_import_prefect() -> None:
-    code = "import sys, flows.runtime.server; sys.exit('prefect' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
 def test_a_server_is_gone_when_nobody_or_another_serves_its_home(tmp_path: Path) -> None:

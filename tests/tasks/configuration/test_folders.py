@@ -1,8 +1,6 @@
 """Configurations of one's own come before those that are installed, and merge over them by name."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -185,17 +183,6 @@ def test_a_file_of_comments_adds_nothing(tmp_path: Path, text: str) -> None:
 def test_files_of_a_folder_are_those_of_all_folders(tmp_path: Path) -> None:
     folders = project(tmp_path, rubrics__clear="name: x")
     assert [*list_files("rubrics", [".yaml"], folders)] == ["clear.yaml", "reader.yaml"]
-
-
-def test_a_process_uses_the_folder_in_which_it_starts(tmp_path: Path) -> None:
-    project(tmp_path, judges="default: gemini-3.8-flash")
-    program = "from tasks.configuration.models import load_judges; print(load_judges().default)"
-    bare = {name: value for name, value in os.environ.items() if name != "EVERGREEN_CONFIGS"}
-    answered = subprocess.run(
-        [sys.executable, "-P", "-c", program],
-        cwd=tmp_path, env=bare, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert answered.stdout.strip() == "gemini-3.8-flash"
 
 
 NAMES = st.sampled_from("abc")

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -230,26 +228,6 @@ def test_a_folder_that_the_system_does_not_rename_gets_the_new_files(
     assert contents(tmp_path / "site").keys() == {"a/page.html", MARK}
     assert (tmp_path / "site" / "a" / "page.html").read_text() == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
-
-
-def test_a_mount_point_gets_the_new_files(tmp_path: Path) -> None:
-    """In a namespace of its own, where the system lets us make one."""
-    site = tmp_path / "site"
-    code = (
-        "from pathlib import Path; from tests.tasks.site.test_folder import write\n"
-        f"for text in ('old', 'new'): write(Path({str(site)!r}), **{{text: text}})"
-    )
-    (tmp_path / "volume").mkdir()
-    site.mkdir()
-    mounted = ["unshare", "--mount", "--map-root-user", "sh", "-c", 'mount --bind "$0" "$1"']
-    try:
-        subprocess.run([*mounted, tmp_path / "volume", site], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("this system does not let us mount anything")
-    mounted[-1] += ' && "$2" -c "$3"'
-    subprocess.run([*mounted, tmp_path / "volume", site, sys.executable, code], check=True)
-    assert contents(tmp_path / "volume").keys() == {"new/page.html", MARK}
-    assert sorted(path.name for path in (tmp_path / "volume").iterdir()) == ["new", MARK]
 
 
 @contextmanager

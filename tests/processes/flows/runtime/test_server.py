@@ -15,7 +15,13 @@ import httpx
 import pytest
 
 from flows.runtime.login import read_password
-from flows.runtime.server import ServerRecord, is_served, read_log_tail, read_record
+from flows.runtime.server import (
+    ServerRecord,
+    is_served,
+    read_log_tail,
+    read_record,
+    stop_server,
+)
 from tests import patient, waiting
 from tests.flows.runtime.test_server import ROOT
 from tests.waiting import until
@@ -204,3 +210,15 @@ def test_a_server_joined_by_a_second_process_outlives_the_first_and_dies_with_th
     until("end of the server", lambda: not answers(record), pause=0.1)
     until("end of its users", lambda: not is_served(home), pause=0.1)
     assert not (home / "server.json").exists()
+
+
+def test_a_server_that_ignores_the_request_to_end_is_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flows.runtime.server.STOP_SECONDS", 0.2)
+    deaf = "import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause()"
+    server = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE)
+    assert server.stdout is not None
+    server.stdout.readline()
+    stop_server(server)
+    assert server.returncode == -signal.SIGKILL

@@ -1,10 +1,7 @@
 """The offline judge: honest about what it cannot see, the same in every process."""
 
 import asyncio
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -188,41 +185,6 @@ def test_a_pickled_judge_answers_the_same() -> None:
     request = VerifyAgainstPage(claims=POOL, url="u", page="\n".join(POOL[:2]))
     answers = [asyncio.run(judge.decide(request)) for judge in (JUDGE, copy)]
     assert answers[0] == answers[1]
-
-
-SCRIPT = """
-import asyncio, sys
-from tasks.judges.decisions import VerifyAgainstPage, VerifyClaims
-from tasks.judges.offline.lexical import SentencePool
-from tasks.judges.offline.judge import OfflineJudge
-from tasks.judges.offline.retrieval import Bm25
-words = "line river bridge station bedford opened passenger service northern miles".split()
-pool = tuple(" ".join(words[(i * j + j) % 10] for j in range(1, 9)) + f" {i}." for i in range(60))
-claims = tuple(" ".join(words[(3 * i + j * j) % 10] for j in range(7)) for i in range(40))
-hits = Bm25(pool).top_many(claims, 10)
-prepared = SentencePool(pool)
-print([[value.hex() for value in prepared.compare(c, h).features.row()]
-       for c, h in zip(claims, hits)])
-judge = OfflineJudge()
-print(asyncio.run(judge.decide(VerifyClaims(claims=claims, pool=pool, retrieved=hits))))
-print(asyncio.run(judge.decide(
-    VerifyAgainstPage(claims=claims, url="u", page="\\n".join(pool)))))
-"""
-
-
-def test_the_hash_seed_changes_nothing() -> None:
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert outputs[0] == outputs[1]
-    assert len(outputs[0]) > 10_000
 
 
 def test_other_counts_of_stems_and_other_weights_are_other_judges(
