@@ -63,6 +63,7 @@ ON_SAMPLE = [
     ("pages show 'not a url'", 2, "no URL that a citation can have"),
     ("pages show example.org/x", 1, "not in the archive of sample (as https://ex"),
     ("pages counts --edition other", 1, "Known: sample"),
+    ("publish --to sample --approve", 1, "sample holds files and no"),
     ("rejudge --judge offline", 1, "so there is nothing to compare"),
     ("rejudge --judge openai --report sample_blogger/Venus", 1,
      "has no report 'sample_blogger/Venus'"),

@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 import polars as pl
 import pytest
@@ -23,6 +23,7 @@ from tasks.site.wording import format_figure
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.results import LeaderboardRow, Verdict
 from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.rigs.made_edition import BEGAN, EDITION, TINY, make
 from tests.tasks.made_rows import a_row
@@ -142,6 +143,17 @@ def test_every_link_leads_to_a_file_and_a_place_that_are_there(
             assert not fragment or fragment in ids[target], f"{path}: {link}"
 
 
+def test_an_agents_page_leads_to_its_own_reports_and_to_no_others(pages: dict[str, Any]) -> None:
+    linked = {path: {urljoin(path, link).partition("#")[0] for link in page.xpath("//main//@href")}
+              for path, page in pages.items()}  # fmt: skip
+    reports = {path for path in pages if path.startswith("reports/") and "-" not in path}
+    agents = {path for path in pages if path.startswith("agents/")}
+    for agent in agents:
+        own = {path for path in reports if linked[path] & agents == {agent}}
+        assert len(own) == TINY.articles
+        assert linked[agent] & reports == own
+
+
 def test_no_id_stands_twice_on_a_page(pages: dict[str, Any]) -> None:
     for path, page in pages.items():
         ids = page.xpath("//@id")
@@ -204,6 +216,17 @@ def test_a_changed_verdict_changes_its_pages_and_no_other(
     assert facts.endswith("-facts.html")
     assert "Looked at again." in (tmp_path / "after" / facts).read_text("utf-8")
     assert differing == {facts, "data/verdicts.parquet", "data.html", MARK}
+
+
+def test_a_collected_edition_is_published_with_its_frozen_manifest(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    collected = Path(shutil.copy(warehouse, tmp_path / "w.duckdb"))
+    with open_warehouse(collected) as opened:
+        row = a_row(Collection, edition=EDITION, manifest='{"frozen": true}')
+        opened.write(Change(Collection, [row]))
+    publish(collected, tmp_path / "site")
+    assert (tmp_path / "site/data/manifest.json").read_text("utf-8") == '{"frozen": true}'
 
 
 def test_a_judge_that_is_named_twice_is_published_once(
