@@ -157,6 +157,10 @@ def test_a_run_with_a_failed_task_prints_nothing_of_its_own(finished: Finished) 
     assert read_log_tail(finished.home).endswith("ends:\n")
 
 
+def test_ctrl_c_in_a_terminal_is_not_for_the_server(shared: Shared) -> None:
+    assert os.getsid(shared.record.pid) == shared.record.pid, "a session of its own"
+
+
 def test_the_history_is_still_there_after_the_server_was_killed_and_started_again(
     finished: Finished,
     shared: Shared,

@@ -5,9 +5,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import polars as pl
 import pytest
 
+from tasks.verdicts import lock_cell
 from tasks.warehouse.errors import LostWarehouse
 from tasks.warehouse.lake_locks import LakeLocks, lock_number
 from tasks.warehouse.locks import LocalLocks, hold_lock
@@ -58,6 +62,25 @@ def test_a_lock_is_one_process_and_one_task_at_a_time(
     assert other.acquire("cell 1")
     other.close()
     assert locks.acquire("cell 1"), "what ends gives back what it had"
+
+
+def test_a_cell_that_another_process_judges_is_taken_until_it_is_free(
+    postgres: RunningPostgres, tmp_path: Path, locks: LakeLocks
+) -> None:
+    warehouse: Any = SimpleNamespace(locks=locks, frame=lambda *_: pl.DataFrame())
+    plan: Any = SimpleNamespace(cell_id="1", state="pending", state_reason=None)
+
+    async def own() -> str:
+        async with lock_cell(warehouse, plan, wait=False) as ownership:
+            return ownership
+
+    other = LakeLocks(lake_at(postgres, tmp_path / "w.duckdb", "locks"), "id")
+    assert other.acquire("cell 1")
+    assert asyncio.run(own()) == "taken"
+    other.release("cell 1")
+    assert asyncio.run(own()) == "ours"
+    assert other.acquire("cell 1"), "given back"
+    other.close()
 
 
 def test_lakes_in_one_database_do_not_take_each_others_locks(
