@@ -58,7 +58,7 @@ class Served:
     answers: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
-        self.server = BoundedServer(self.answer, interface="asgi3", ws="wsproto")
+        self.server = BoundedServer(self.answer, interface="asgi3", ws="websockets-sansio")
         self.server.config.limit_concurrency = self.places
         self.server.config.load()
         self.answers.set()
