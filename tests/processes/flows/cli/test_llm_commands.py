@@ -16,9 +16,9 @@ from tasks.judging.check import check_judge_live
 from tasks.models.errors import Misconfigured
 from tests import patient
 from tests.conftest import PREFECT_HOME
-from tests.flows.cli.test_llm_commands import CANARY, folder, judged
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import MODEL, ROOT, at_hand, environment, value
+from tests.guarantees.flows.cli.test_llm_commands import CANARY, folder, judged
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
