@@ -32,8 +32,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the
 end_at_second_signal()
 atexit.register(time.sleep, 600)
 threading.Thread(target=time.sleep, args=(600,)).start()
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     time.sleep(600)
 except KeyboardInterrupt:
     print("stopped", flush=True)
