@@ -69,7 +69,7 @@ def pytest_runtest_makereport(
     report = yield
     if report.skipped and isinstance(report.longrepr, tuple):
         reason = report.longrepr[2].removeprefix("Skipped: ")
-        if item.config.getoption("--complete") and reason not in MAY_SKIP:
+        if item.config.getoption("--complete") and not reason.startswith(MAY_SKIP):
             report.outcome = "failed"
             report.longrepr = f"skipped, but this run is to be complete: {reason}"
     return report
