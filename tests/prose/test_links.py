@@ -1,4 +1,5 @@
-"""Links and pictures of what people read lead to files that are there, and to headings in them."""
+"""Links and pictures of what people read lead to files that are there, and to headings in them;
+targets of make that it names exist."""
 
 import re
 from collections import Counter
@@ -103,3 +104,13 @@ def test_the_readme_is_read_in_two_minutes() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 200
     assert len(text) <= 12_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_named_targets_of_make_exist(page: Path) -> None:
+    code = [*PARSER.parse(page.read_text("utf-8"))]
+    code += [child for token in code for child in token.children or ()]
+    said = "\n".join(token.content for token in code if token.type in ("fence", "code_inline"))
+    named = set(re.findall(r"^(?:\$ )?make (?:-\S+ )*([a-z][a-z-]*)", said, re.MULTILINE))
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert named <= {*targets}

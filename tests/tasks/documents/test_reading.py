@@ -32,6 +32,9 @@ WORD = word(lambda document: document.add_paragraph("A bridge was built in 1907.
 PDF = pdf(lines("A bridge was built in 1907."))
 PAGE = b"<!doctype html><p>A bridge was built in 1907.</p>"
 
+# Pillow warns of pictures that these tests spoil or make too large.
+pytestmark = pytest.mark.filterwarnings("ignore:Image size", "ignore:Corrupt EXIF data")
+
 
 @pytest.fixture(autouse=True)
 def read_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
