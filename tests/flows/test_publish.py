@@ -14,9 +14,9 @@ from tasks.signing.keys import KEY_VARIABLE
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 
-@pytest.fixture(scope="module")
-def path(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(shutil.copy(whole, tmp_path_factory.mktemp("published") / "warehouse.duckdb"))
+@pytest.fixture
+def path(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(whole, tmp_path / "warehouse.duckdb"))
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def store(path: Path) -> Iterator[Warehouse]:
     ("edition", "judges", "folder", "said"),
     [
         ("sampel", [], "new", "There is no edition 'sampel'"),
-        ("sample", ["offlin"], "new", "offlin"),
-        ("sample", [], "thesis", "thesis"),
+        ("sample", ["offlin"], "new", "no figures of the judge 'offlin'"),
+        ("sample", [], "thesis", "thesis holds files and no "),
     ],
     ids=["edition", "judge", "folder"],
 )

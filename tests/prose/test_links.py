@@ -1,5 +1,5 @@
 """Links and pictures of what people read lead to files that are there, and to headings in them;
-targets of make that it names exist."""
+the make targets that they name exist."""
 
 import re
 from collections import Counter
@@ -108,9 +108,9 @@ def test_the_readme_is_read_in_two_minutes() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_named_targets_of_make_exist(page: Path) -> None:
-    code = [*PARSER.parse(page.read_text("utf-8"))]
-    code += [child for token in code for child in token.children or ()]
-    said = "\n".join(token.content for token in code if token.type in ("fence", "code_inline"))
-    named = set(re.findall(r"^(?:\$ )?make (?:-\S+ )*([a-z][a-z-]*)", said, re.MULTILINE))
+    tokens = PARSER.parse(page.read_text("utf-8"))
+    tokens += [child for token in tokens for child in token.children or ()]
+    code = "\n".join(token.content for token in tokens if token.type in ("fence", "code_inline"))
+    named = set(re.findall(r"^(?:\$ )?make (?:-\S+ )*([a-z][a-z-]*)", code, re.MULTILINE))
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert named <= {*targets}

@@ -1,11 +1,16 @@
 """A Gemini that answers the judges of this process."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from tasks.judging.session import judge_session
+from tasks.key_points import make_key_points
+from tasks.pending.key_points import PendingKeyPoints
+from tasks.warehouse.store import Warehouse
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
 
@@ -25,3 +30,14 @@ def answering(**options: Any) -> Iterator[GeminiServer]:
 def server() -> Iterator[GeminiServer]:
     with answering() as model:
         yield model
+
+
+def made(warehouse: Warehouse, items: list[PendingKeyPoints]) -> None:
+    """Have key points made by this judge."""
+
+    async def make() -> None:
+        async with judge_session(warehouse, JUDGE):
+            for item in items:
+                await make_key_points.fn(warehouse, item, JUDGE)
+
+    asyncio.run(make())

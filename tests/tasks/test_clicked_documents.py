@@ -34,10 +34,9 @@ from tasks.warehouse.rubrics import SPANS, ClickedDocument, KeyPoint, PointSet
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tests.guarantees.tasks.test_key_points import made
 from tests.scripted_judge import ScriptedJudge
 from tests.servers.gemini import GeminiServer
-from tests.tasks.answering import JUDGE, server
+from tests.tasks.answering import JUDGE, made, server
 from tests.tasks.made_rows import a_row
 
 __all__ = ["server"]

@@ -1,6 +1,5 @@
 """Key points of an edition's articles: made by a model, quoted, merged, bought once."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,8 @@ import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge, load_judge_entry
-from tasks.judging.session import judge_session
-from tasks.key_points import NoKeyPoints, make_key_points
-from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, load_documents
+from tasks.key_points import NoKeyPoints
+from tasks.pending.key_points import find_pending_key_points, load_documents
 from tasks.pending.status import count_stages
 from tasks.planning.estimate import estimate_key_points
 from tasks.warehouse.rows import Article, content_sha
@@ -20,7 +18,7 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.oracle import Oracle
 from tests.tasks.annotated import sample_warehouse
-from tests.tasks.answering import JUDGE, answering
+from tests.tasks.answering import JUDGE, answering, made
 
 
 class Changing(Oracle):
@@ -46,15 +44,6 @@ def model() -> Iterator[Changing]:
 def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
     with open_warehouse(sample_warehouse(tmp_path)) as opened:
         yield opened
-
-
-def made(warehouse: Warehouse, items: list[PendingKeyPoints]) -> None:
-    async def make() -> None:
-        async with judge_session(warehouse, JUDGE):
-            for item in items:
-                await make_key_points.fn(warehouse, item, JUDGE)
-
-    asyncio.run(make())
 
 
 def n_calls(warehouse: Warehouse) -> int:
