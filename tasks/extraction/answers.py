@@ -17,6 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tasks.base import Frozen
+from tasks.models.embedded_json import (
+    JSON_START,
+    MAX_STARTS,
+    OPENING,
+    UnclosedReasoning,
+    decode_at,
+    drop_reasoning,
+    reject_constant,
+)
 from tasks.warehouse.rows import replace_surrogates
 
 MAX_ANSWER_CHARS = 1_000_000
@@ -25,13 +34,9 @@ MAX_VALUES = 5_000
 MAX_DEPTH = 16
 """Brackets inside brackets."""
 MAX_VALUE_CHARS = 10_000
-MAX_STARTS = 5_000
-"""Positions in prose at which to try parsing JSON."""
 
 _FENCE = re.compile(r"[ \t]*```[\w-]*[ \t]*\r?\n?")
 _TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\\?\Z))|,(?=\s*+[}\]])', re.S)
-_OPENING = re.compile(r"[{\[]")
-_JSON_START = re.compile(r'\{\s*+["}]|\[\s*+["{\[]')
 _AT_LINE_START = re.compile(r"^[{\[]", re.M)
 _CLAIM_KEYS = frozenset({"name", "value", "sub_claims", "sources"})
 
@@ -80,6 +85,10 @@ def parse_answer(text: str) -> AgentAnswer:
     if len(text) > MAX_ANSWER_CHARS:
         raise AnswerParseError(f"the answer is longer than {MAX_ANSWER_CHARS:,} characters")
     problem = "no JSON could be read in it"
+    try:
+        text = drop_reasoning(text)
+    except UnclosedReasoning as error:
+        raise AnswerParseError(str(error)) from None
     for value in _find_candidates(text):
         try:
             return _build_answer(value)
@@ -126,7 +135,7 @@ def _parse_json(text: str) -> Any:
     """Parse JSON, allowing trailing commas; None if it is invalid."""
     for candidate in (text, _TRAILING_COMMA.sub(lambda found: found[1] or "", text)):
         try:
-            return json.loads(candidate, parse_constant=_reject_constant)
+            return json.loads(candidate, parse_constant=reject_constant)
         except (ValueError, RecursionError):
             continue
     return None
@@ -138,25 +147,16 @@ def _find_in_prose(text: str) -> Iterator[Any]:
     Parts of invalid JSON, e.g. of a truncated object, are no answers: the search continues at the
     next line that begins with a bracket.
     """
-    decoder = json.JSONDecoder(parse_constant=_reject_constant)
-    at, pattern = 0, _OPENING
+    at, pattern = 0, OPENING
     for _ in range(MAX_STARTS):
         opening = pattern.search(text, at)
         if not opening:
             return
-        try:
-            value, at = decoder.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
-            broken = _JSON_START.match(text, opening.start())
-            at, pattern = opening.end(), _AT_LINE_START if broken else _OPENING
-        else:
-            pattern = _OPENING
-            if isinstance(value, dict) or any(isinstance(v, dict | list | str) for v in value):
-                yield value
-
-
-def _reject_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+        value, at = decode_at(text, opening.start())
+        broken = value is None and JSON_START.match(text, opening.start())
+        pattern = _AT_LINE_START if broken else OPENING
+        if isinstance(value, dict) or any(isinstance(v, dict | list | str) for v in value or ()):
+            yield value
 
 
 def _build_answer(value: Any) -> AgentAnswer:

@@ -1,6 +1,5 @@
 """Parts that the answers of several providers share."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,20 +15,12 @@ UNKNOWN_SOURCE = ReportSource(url="")
 SearchAction = tuple[list[str], list[str], list[str]]
 """What an agent did at once: queries made, addresses that they found, addresses opened."""
 
-_THOUGHTS = re.compile(r"\s*<think>(.*?)(</think>\s*|\Z)", re.DOTALL)
-
 
 def join_content(content: Any) -> str:
     """Return the text of a message: a string, or a list of parts."""
     if isinstance(content, list):
         return "".join(string(part.get("text")) or "" for part in objects(content))
     return string(content) or ""
-
-
-def split_thoughts(text: str) -> tuple[str, str]:
-    """Split off a leading `<think>…</think>`, to the end if unclosed; return (thoughts, rest)."""
-    match = _THOUGHTS.match(text)
-    return (match[1].strip(), text[match.end() :]) if match else ("", text)
 
 
 def parse_annotation(

@@ -23,10 +23,10 @@ from tasks.agents.providers.answers import (
     parse_annotation,
     parse_cost,
     parse_sources,
-    split_thoughts,
     subtract_reasoning,
 )
 from tasks.models.cache_writes import count_cache_writes
+from tasks.models.embedded_json import split_reasoning
 from tasks.models.errors import Misconfigured, RequestRejected
 
 CUT_REASONS = {
@@ -90,7 +90,7 @@ def read(raw: str) -> JobAnswer:
         raise unexpected_object(body, "a chat completion with `choices`")
     message = child(choice, "message")
     whole = join_content(child(message, "content"))
-    thoughts, text = split_thoughts(whole)
+    thoughts, text = split_reasoning(whole)
     has_thoughts = bool(thoughts or _find_thoughts(message))
     problem = _describe_problem(body, choice, text)
     return JobAnswer(

@@ -23,10 +23,10 @@ from tasks.agents.providers.answers import (
     list_urls,
     parse_cost,
     parse_sources,
-    split_thoughts,
 )
 from tasks.agents.providers.chat import parse_chat_usage
 from tasks.configuration.agents import ApiAsk
+from tasks.models.embedded_json import split_reasoning
 
 NO_TEXT = "COMPLETED, but without text"
 
@@ -54,7 +54,7 @@ def read(raw: str) -> JobAnswer:
         raise unexpected_object(body, "a request of Perplexity's asynchronous API with a `status`")
     response = body.get("response")
     choice = next(iter(objects(child(response, "choices"))), {})
-    thoughts, text = split_thoughts(join_content(child(choice, "message", "content")))
+    thoughts, text = split_reasoning(join_content(child(choice, "message", "content")))
     steps = objects(child(choice, "message", "reasoning_steps"))
     problem = _describe_problem(body, choice, text)
     usage = child(response, "usage")

@@ -4,36 +4,34 @@ Whatever the endpoint promises, a wrong word, a missing item or one too many mak
 unusable.
 """
 
-import re
 from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from tasks.judges.forms.form import ReplyModel
+from tasks.models.embedded_json import find_only_object
 from tasks.models.gateway import InvalidReply
 
-_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.S)
-_CODE_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(?P<inside>.*)\n\s*```\s*\Z", re.S)
 MAX_PROBLEM_CHARS = 200
 
 ReplyT = TypeVar("ReplyT", bound=ReplyModel)
 
 
 def parse_reply(model: type[ReplyT], answer: str) -> ReplyT:
-    """Parse an answer; a block of thoughts before it and a code fence around it are removed.
+    """Parse the only JSON object of an answer, whatever stands around it.
 
     Raises:
-        InvalidReply: not JSON, or JSON of another form; the message says where.
+        InvalidReply: no JSON object, more than one, or one of another form; the message says where.
     """
-    text = _THOUGHTS.sub("", answer)
-    fenced = _CODE_FENCE.match(text)
     try:
-        return model.model_validate_json(fenced["inside"] if fenced else text)
+        return model.model_validate_json(find_only_object(answer))
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"]) or "the answer"
         raise InvalidReply(f"{where}: {problem['msg']}"[:MAX_PROBLEM_CHARS]) from None
+    except ValueError as error:
+        raise InvalidReply(f"the answer: {error}") from None
 
 
 def order_results(

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import JobAnswer
-from tasks.agents.providers.answers import UNKNOWN_SOURCE, split_thoughts
+from tasks.agents.providers.answers import UNKNOWN_SOURCE
 from tasks.agents.providers.perplexity_async import read
+from tasks.models.embedded_json import split_reasoning
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
 from tests.tasks.agents.conversations import PROMPT, question
@@ -69,7 +70,7 @@ def test_the_request_carries_our_name_for_the_job_and_all_that_was_said() -> Non
     ],
 )
 def test_only_thoughts_at_the_begin_are_taken_out(text: str, thoughts: str, rest: str) -> None:
-    assert split_thoughts(text) == (thoughts, rest)
+    assert split_reasoning(text) == (thoughts, rest)
 
 
 def test_what_is_cut_or_empty_is_a_failure_that_keeps_its_text() -> None:

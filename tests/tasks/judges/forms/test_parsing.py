@@ -63,9 +63,6 @@ def without(name: str) -> str:
         ("", "the answer"),
         ("I would say: consistent.", "the answer"),
         (claim_verdicts()[:-2], "the answer"),
-        (f"Here it is: {claim_verdicts()}", "the answer"),
-        (f"{claim_verdicts()}\nI hope this helps.", "the answer"),
-        (f"```json\n{claim_verdicts()}\n```\nDone.", "the answer"),
         (f"{claim_verdicts()}{claim_verdicts()}", "the answer"),
         (f"<think>half a thought {claim_verdicts()}", "the answer"),
     ],
@@ -78,12 +75,10 @@ def test_what_is_not_of_the_form_is_refused_with_the_place(answer: str, where: s
 
 
 @pytest.mark.parametrize(
-    "around",
-    ["{}", "\n {} \n", "```json\n{}\n```", "```\n{}\n```", "  ```json\n{}\n  ``` \n",
-     "<think>It says \"verdict\": {{}}.</think>\n{}", "<think>\n\n</think>\n\n```json\n{}\n```"],
-)  # fmt: skip
-def test_thoughts_before_and_a_code_fence_around_are_read_past(around: str) -> None:
-    answer = around.replace("{{}}", "[]").replace("{}", claim_verdicts())
+    "around", ["\n {} \n", "```JSON\n{}\n```", "Here it is: {}", "<think>Hm.</think>\n{}"]
+)
+def test_what_stands_around_the_answer_is_read_past(around: str) -> None:
+    answer = around.replace("{}", claim_verdicts())
     assert parse_reply(ClaimVerdicts, answer).results[0].verdict == "consistent"
 
 
