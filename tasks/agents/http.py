@@ -18,7 +18,6 @@ import httpx
 from tasks.agents.agent import Gone, JobStatus
 from tasks.configuration.agents import ApiAsk, HttpAsk
 from tasks.models.client import (
-    QUOTA_CODES,
     classify_status,
     parse_error,
     parse_json,
@@ -139,16 +138,22 @@ class ApiClient(Generic[AskT]):
         code = response.status_code
         message, word = parse_error(response)
         message = redact_key(message, self._key)
-        if word in QUOTA_CODES or code == 402:
-            return self._quota_error(message)
-        return self._classify_status(code, message, response.headers, buying=buying)
+        return self._classify_status(code, message, response.headers, buying=buying, word=word)
 
     def _classify_status(
-        self, code: int, message: str, headers: Mapping[str, str], *, buying: bool
+        self,
+        code: int,
+        message: str,
+        headers: Mapping[str, str],
+        *,
+        buying: bool,
+        word: str | None = None,
     ) -> ModelError:
         if not buying and code in (404, 410):
             return Gone(f"HTTP {code}: {message[:300]}")
-        error = classify_status(code, message, headers, self.agent, CONFIGURED_IN, self.ask.key_env)
+        error = classify_status(
+            code, message, headers, self.agent, CONFIGURED_IN, self.ask.key_env, word
+        )
         if buying and isinstance(error, TransientError):
             error.maybe_billed = code not in REFUSED_UNBILLED
         return error

@@ -9,15 +9,33 @@ from typing import Any, Protocol
 
 import httpx
 
-from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
+from tasks.models.errors import (
+    Misconfigured,
+    ModelError,
+    QuotaExhausted,
+    RequestRejected,
+    TransientError,
+)
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.warehouse.rows import replace_surrogates
 
 CONFIGURED_IN = "configs/judges.yaml"
-QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-"""Codes of OpenAI's errors for an account without credit."""
+NO_CREDIT = re.compile(
+    r"insufficient[ _]?(?:credit|balance|fund|quota)|(?:credit|account)[ _]balance (?:is )?too low"
+    r"|credits? (?:are|is|have been) (?:depleted|exhausted)|credit_balance_exhausted"
+    r"|out of credit|no (?:remaining )?credits?\b|used all available credits"
+    r"|(?:doesn't|does not) have (?:any|enough) credits|payment required|arrearage"
+    r"|billing_(?:error|hard_limit|not_active)|exceeded_current_quota"
+    r"|spend_limit_(?:reached|exceeded)"
+    r"|reached (?:its|your) (?:monthly spending limit|specified api usage limits)",
+    re.I,
+)
+"""How makers and gateways say that an account has no credit left, in codes or in words."""
+PASSING = "in_flight_budget_exhausted"
+"""OpenRouter's 402 while other requests under way hold the credit that is left."""
 RETRYABLE_CODES = frozenset({408, 429})
 """Retryable besides 5xx; all other codes are permanent."""
+_STATUS_NAMES = ("code", "status", "status_code")
 REDIRECT_CODES = frozenset({301, 302, 307, 308})
 """Redirects, which are not followed: nothing was processed."""
 MAX_MESSAGE_CHARS = 500
@@ -60,13 +78,23 @@ def classify_status(
     model: str,
     configured_in: str = CONFIGURED_IN,
     key_env: str | None = None,
+    word: str | None = None,
 ) -> ModelError:
     """Return the error for an HTTP status that is not a success.
 
     configured_in: the file that names the model, for messages.
     key_env: the variable that holds the key, if it is known here.
+    word: the error's own code or type.
     """
     shown = f"HTTP {code}: {message[:MAX_MESSAGE_CHARS]}"
+    words = f"{word} {message}"
+    if code == 402 and PASSING in words:
+        return TransientError(shown, "rate_limit", code=code)
+    if code == 402 or (400 <= code < 500 and NO_CREDIT.search(words)):
+        return QuotaExhausted(
+            f"{model}: the account has no credit or quota left ({shown}). Answers so far are kept; "
+            "top it up and run again."
+        )
     if code in RETRYABLE_CODES or code >= 500:
         kind = "rate_limit" if code == 429 else "server"
         return TransientError(shown, kind, hint_seconds=parse_retry_after(headers), code=code)  # type: ignore[arg-type]
@@ -125,12 +153,55 @@ def parse_error(response: httpx.Response) -> tuple[str, str | None]:
         body: Any = response.json()
     except (ValueError, RecursionError):
         return _read_text(response), None  # callers truncate it after redacting the key
-    inner = body.get("error", body) if isinstance(body, dict) else body
-    if not isinstance(inner, dict):
-        return str(inner), None
-    message = inner.get("message") or inner.get("detail") or inner
-    word = inner.get("code") or inner.get("type")
-    return str(message), word if isinstance(word, str) else None
+    return describe_error(body.get("error", body) if isinstance(body, dict) else body)
+
+
+def describe_error(error: Any) -> tuple[str, str | None]:
+    """Return the message and code of an error object. A gateway's message may say nothing, its
+    `metadata.raw` what the provider said."""
+    if not isinstance(error, dict):
+        return str(error), None
+    message = str(error.get("message") or error.get("detail") or error)
+    metadata = error.get("metadata")
+    if raw := metadata.get("raw") if isinstance(metadata, dict) else None:
+        message += f" ({raw})"
+    words = [word for name in ("code", "type") if isinstance(word := error.get(name), str)]
+    return message, " ".join(words) or None
+
+
+def find_error(answer: Any) -> Any:
+    """Return the error that stands in a completion's place, in the body or in a choice; None if
+    there is none."""
+    if not isinstance(answer, dict):
+        return None
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if error := answer.get("error") or (choice.get("error") if isinstance(choice, dict) else None):
+        return error
+    is_error = "error" in (answer.get("object"), answer.get("type"))
+    return answer if is_error or (not choices and {"message", "detail"} & answer.keys()) else None
+
+
+def classify_error_object(error: Any, key: str | None, model: str, **more: Any) -> ModelError:
+    """Return the error for an error object inside HTTP 200, by the status that it names.
+
+    more: as `classify_status`.
+    """
+    message, word = describe_error(error)
+    message = redact_key(message, key)
+    named = [error.get(name) for name in _STATUS_NAMES] if isinstance(error, dict) else []
+    said = next((str(one) for one in named if re.fullmatch(r"[45]\d\d", str(one))), None)
+    code = int(said) if said else _guess_status(f"{word} {message}")
+    found = classify_status(code, message, {}, model, word=word, **more)
+    if isinstance(found, TransientError):
+        found.maybe_billed = code != 429  # a model may have broken off in the middle of its answer
+    return found
+
+
+def _guess_status(words: str) -> int:
+    if NO_CREDIT.search(words):
+        return 402
+    return 429 if re.search(r"rate.?limit|too many requests", words, re.I) else 500
 
 
 def _read_text(response: httpx.Response) -> str:

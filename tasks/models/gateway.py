@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from tasks.models.budget import Budget, BudgetReservation
 from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
 from tasks.models.exchange import ModelRequest, Reply, make_call, make_failed_call
+from tasks.models.model_names import same_model
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status, utc_now
@@ -110,6 +111,10 @@ class Gateway:
         self._admission = asyncio.Lock()
         self._asked = asyncio.Event()
         self._asked.set()
+        self._first_over = asyncio.Event()
+        self._is_first_begun = batch  # a batch takes hours, whatever its size
+        if batch:
+            self._first_over.set()
         self.n_bought = 0
         """Answers received in this run, usable or not."""
         self.n_from_ledger = 0
@@ -192,10 +197,25 @@ class Gateway:
         return outcome
 
     def _is_ours(self, call: Call) -> bool:
-        return self._answers_as is None or call.model_version == self._answers_as
+        return self._answers_as is None or same_model(call.model_version, self._answers_as)
 
     async def _buy(self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]) -> Call:
-        """Buy one answer and store it in the ledger; status `failed` if none came."""
+        """Buy one answer and store it in the ledger; status `failed` if none came.
+
+        The first call of a run is made alone: if another model answers, no more are bought.
+        """
+        if self._is_first_begun:
+            await self._first_over.wait()
+            return await self._buy_now(request, asked, known)
+        self._is_first_begun = True
+        try:
+            return await self._buy_now(request, asked, known)
+        finally:
+            self._first_over.set()
+
+    async def _buy_now(
+        self, request: ModelRequest, asked: ModelRequest, known: Sequence[Call]
+    ) -> Call:
         number = 1 + max((c.attempt for c in known if c.status != "failed"), default=0)
         started = utc_now()
         money = BudgetReservation(self._budget, 2 * asked.prompt_bytes + ANSWER_BYTES)
@@ -242,7 +262,7 @@ class Gateway:
         """Raise ModelDrift for another version; the first answer pins an unpinned judge."""
         if self._answers_as is None:
             self._answers_as = call.model_version
-        elif call.model_version != self._answers_as:
+        elif not same_model(call.model_version, self._answers_as):
             drift = ModelDrift(
                 f"{call.model} answered as {call.model_version!r}, but the judge {call.judge} "
                 f"is pinned to {self._answers_as!r}: its verdicts would not be comparable. The "

@@ -16,6 +16,7 @@ from google.genai import errors, types
 from tasks.models.attachments import fence_attachments
 from tasks.models.client import (
     CONFIGURED_IN,
+    NO_CREDIT,
     catch_parse_errors,
     classify_status,
     parse_retry_after,
@@ -116,7 +117,7 @@ def classify_google_error(
 
     configured_in: the file that names the model, for messages.
     """
-    if code == 429:
+    if code == 429 and not NO_CREDIT.search(message):
         return classify_rate_limit(message, parse_error_details(body), headers)
     if code == 400 and "API_KEY_INVALID" in str(body):
         return Misconfigured(

@@ -11,7 +11,14 @@ from urllib.parse import quote
 import httpx
 
 from tasks.models.batch_client import GONE, MAX_RESULT_BYTES, BatchItem, EndedBatch
-from tasks.models.client import RETRYABLE_CODES, catch_parse_errors, parse_json, redact_key
+from tasks.models.client import (
+    RETRYABLE_CODES,
+    catch_parse_errors,
+    describe_error,
+    find_error,
+    parse_json,
+    redact_key,
+)
 from tasks.models.errors import RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.openai_chat import OpenAiChatClient, build_chat_body, parse_completion
@@ -118,13 +125,13 @@ class OpenAiBatchClient(OpenAiChatClient):
     def _item(self, line: dict[str, Any]) -> BatchItem:
         response = line.get("response") or {}
         code, body = response.get("status_code"), response.get("body")
-        if code == 200 and isinstance(body, dict) and body.get("choices"):
+        failed = find_error(body)
+        if code == 200 and isinstance(body, dict) and body.get("choices") and not failed:
             answer_id = body.get("id")
             response_id = replace_surrogates(answer_id) if isinstance(answer_id, str) else None
             return BatchItem(body, response_id)
-        error = line.get("error") or (body.get("error") if isinstance(body, dict) else body)
-        message = error.get("message") if isinstance(error, dict) else error
-        shown = f"HTTP {code}: {redact_key(str(message), self._key)[:500]}"
+        message = describe_error(line.get("error") or failed or body)[0]
+        shown = f"HTTP {code}: {redact_key(message, self._key)[:500]}"
         if code is not None and 400 <= code < 500 and code not in RETRYABLE_CODES:
             return BatchItem(error=RequestRejected(shown, code))
         return BatchItem(error=TransientError(shown, "server", maybe_billed=code == 200))

@@ -17,16 +17,19 @@ import orjson
 from tasks.models.attachments import PDF, Attachment, fence_attachments
 from tasks.models.cache_writes import count_cache_writes
 from tasks.models.client import (
-    QUOTA_CODES,
     catch_parse_errors,
+    classify_error_object,
     classify_status,
+    find_error,
     parse_error,
     parse_json,
     redact_key,
 )
-from tasks.models.errors import ModelError, QuotaExhausted, RequestRejected, TransientError
+from tasks.models.errors import ModelError, RequestRejected, TransientError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
+from tasks.models.finish_reasons import Ending, classify_finish
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
+from tasks.models.usage_counts import count_cached, count_tokens
 
 RESPONSE_FORMATS = ("json_schema", "json_object", "prompt")
 """Ways to request JSON, the strictest first."""
@@ -104,18 +107,16 @@ class OpenAiChatClient:
         )  # fmt: skip
         if not response.is_success:
             raise self._to_error(response, request.model)
-        reply = parse_completion(parse_json(response), request, f"live {response_format}")
+        answer = parse_json(response)
+        if error := find_error(answer):
+            raise classify_error_object(error, self._key, request.model)
+        reply = parse_completion(answer, request, f"live {response_format}")
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
 
     def _to_error(self, response: httpx.Response, model: str) -> ModelError:
-        message, code = parse_error(response)
+        message, word = parse_error(response)
         message = redact_key(message, self._key)
-        if code in QUOTA_CODES:
-            return QuotaExhausted(
-                f"{model}: the account's quota is used up ({message[:200]}). Answers so far are "
-                "kept; raise the quota and run again."
-            )
-        return classify_status(response.status_code, message, response.headers, model)
+        return classify_status(response.status_code, message, response.headers, model, word=word)
 
 
 def build_chat_body(
@@ -180,7 +181,7 @@ def _build_reply(answer: Any, request: ModelRequest, delivery: str) -> Reply:
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict):
         raise TransientError("an empty answer (no choice)", "garbled", maybe_billed=True)
-    usage = _parse_usage(answer.get("usage"))
+    usage = _parse_usage(answer.get("usage"), answer.get("timings"))
     if usage.prompt and usage.prompt * MAX_BYTES_PER_TOKEN < request.text_bytes:
         raise RequestRejected(
             f"the server read {usage.prompt} tokens of a prompt of {request.text_bytes:,} "
@@ -188,13 +189,16 @@ def _build_reply(answer: Any, request: ModelRequest, delivery: str) -> Reply:
             200,
         )
     message = choice.get("message") or {}
-    text = message.get("content") or ""
-    refused = message.get("refusal")
-    finish = _classify_finish(choice.get("finish_reason"), text, refused)
+    text = _join_content(message.get("content"))
+    text = text if text.strip() else _read_tool_call(message) or text
+    refused, reason = message.get("refusal"), choice.get("finish_reason")
+    finish = _classify_finish(reason, text, refused)
+    if finish == "empty" and (message.get("reasoning_content") or message.get("reasoning")):
+        reason = f"{reason}: it answered only in its reasoning, which is not read"
     return Reply(
         finish=finish,
         text=text,
-        stop_reason=refused or choice.get("finish_reason"),
+        stop_reason=refused or reason,
         usage=usage,
         model_version=answer.get("model"),
         response_id=answer.get("id"),
@@ -203,26 +207,53 @@ def _build_reply(answer: Any, request: ModelRequest, delivery: str) -> Reply:
     )
 
 
+def _join_content(content: Any) -> str:
+    """Return the text of a message: a string, or a list of parts, of which thoughts are left
+    out."""
+    if not isinstance(content, list):
+        return content or ""
+    texts = [part.get("text") for part in content if part.get("type", "text").endswith("text")]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _read_tool_call(message: dict[str, Any]) -> str:
+    """Return the arguments of the only tool call: some gateways turn a reply schema into a
+    tool."""
+    calls = [call.get("function") or {} for call in message.get("tool_calls") or ()]
+    calls = calls or [message.get("function_call") or {}]
+    given = calls[0].get("arguments") if len(calls) == 1 else None
+    return json.dumps(given, ensure_ascii=False) if isinstance(given, dict) else given or ""
+
+
+FINISHES: dict[Ending | None, Finish] = {"cut": "truncated", "filtered": "blocked"}
+
+
 def _classify_finish(reason: str | None, text: str, refused: str | None) -> Finish:
+    """Of an answer with any other reason its form decides whether it is whole."""
     if refused:
         return "refused"
-    if reason == "content_filter":
-        return "blocked"
-    if reason == "length":
-        return "truncated"
-    return "ok" if text else "empty"
+    return FINISHES.get(classify_finish(reason)) or ("ok" if text else "empty")
 
 
-def _parse_usage(said: Any) -> TokenUsage:
+def _parse_usage(said: Any, timings: Any) -> TokenUsage:
+    """Parse the counts. Some makers leave cached tokens out of those of the prompt, but not out of
+    the total; llama.cpp says among its `timings` what it had cached."""
     if not isinstance(said, dict):
         return TokenUsage()
-    cached = (said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    thinking = (said.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
-    completion = said.get("completion_tokens")
+    prompt, completion = (count_tokens(said.get(f"{n}_tokens")) for n in ("prompt", "completion"))
+    details = said.get("completion_tokens_details") or {}
+    thinking = count_tokens(details.get("reasoning_tokens")) or 0
+    cached, written = count_cached(said | {"timings": timings}) or 0, count_cache_writes(said)
+    beside = cached + written.get("cache_write_tokens", 0)
+    total = count_tokens(said.get("total_tokens")) or 0
+    if prompt is not None and (cached > prompt or total == prompt + beside + (completion or 0)):
+        prompt += beside
+    if thinking and total == (prompt or 0) + (completion or 0) + thinking:  # xAI counts it apart
+        completion = (completion or 0) + thinking
     return TokenUsage(
-        prompt=said.get("prompt_tokens"),
+        prompt=prompt,
         cached=cached,
         output=None if completion is None else max(0, completion - thinking),
         thinking=thinking,
-        **count_cache_writes(said),
+        **written,
     )

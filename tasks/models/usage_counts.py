@@ -16,6 +16,7 @@ CACHED_NAMES = frozenset(
         "numcachedtokens",  # Mistral
         "totalcachedtokens",
         "cachedcontenttokencount",  # Google
+        "cachen",  # llama.cpp, among its `timings`
     }
 )
 """Names of the tokens that were read from a prompt cache, in lower case without `_`."""

@@ -19,10 +19,13 @@ def test_of_a_page_the_words_are_said(kind: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("shape", "code"),
     [
-        ({"error": {"message": "Busy.", "type": "server_error", "code": "c"}}, "c"),  # OpenAI
+        (
+            {"error": {"message": "Busy.", "type": "server_error", "code": "c"}},
+            "c server_error",
+        ),  # OpenAI
         ({"error": {"message": "Busy.", "type": "server_error", "code": None}}, "server_error"),
         ({"error": "Busy."}, None),  # Ollama
-        ({"object": "error", "message": "Busy.", "type": "t", "code": 503}, None),  # vLLM
+        ({"object": "error", "message": "Busy.", "type": "t", "code": 503}, "t"),  # vLLM
         ({"detail": "Busy."}, None),  # FastAPI, so most gateways
     ],
 )

@@ -13,7 +13,7 @@ from tasks.models.errors import (
     TransientError,
     UnknownPrice,
 )
-from tasks.models.exchange import TokenUsage, call_id
+from tasks.models.exchange import ModelRequest, Reply, TokenUsage, call_id
 from tasks.models.gateway import Gateway, Outcome
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status
@@ -217,6 +217,59 @@ def test_the_first_answer_pins_a_judge_that_is_not_pinned() -> None:
             await model.ask(question("Another?"), read_word)
 
     run(two())
+
+
+def questions(n: int) -> list[ModelRequest]:
+    return [question(f"Is {number} so?") for number in range(n)]
+
+
+def test_another_model_is_found_by_the_first_call_before_others_are_under_way() -> None:
+    sender, ledger = ScriptedSender(said("yes", version="some-model-002")), MemoryLedger()
+
+    async def all_of() -> list[object]:
+        model = gateway(sender, ledger)
+        asked = [model.ask(one, read_word) for one in questions(50)]
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    assert {type(found) for found in run(all_of())} == {ModelDrift}
+    assert len(sender.sent) == len(ledger.calls) == 1
+
+
+@pytest.mark.parametrize("first", [said("yes"), LATER])
+def test_after_the_first_call_the_others_are_under_way_together(first: Reply | Exception) -> None:
+    sender = ScriptedSender(first, said("yes"))
+
+    async def all_of() -> None:
+        sender.gate = asyncio.Event()
+        model = gateway(sender, MemoryLedger())
+        asked = [asyncio.create_task(model.ask(one, read_word)) for one in questions(9)]
+        await settled()
+        assert len(sender.sent) == 1
+        sender.gate.set()
+        sender.gate = asyncio.Event()
+        await settled()
+        assert len(sender.sent) == 9
+        sender.gate.set()
+        await asyncio.gather(*asked)
+
+    run(all_of())
+
+
+@pytest.mark.parametrize(
+    "version", ["Some-Model-001", "maker/some-model-001", "a/b/SOME-model-001"]
+)
+def test_a_name_in_other_case_or_behind_a_gateway_is_the_same_model(version: str) -> None:
+    ledger = MemoryLedger()
+    outcome, _ = asked_once(ScriptedSender(said("yes", version=version)), ledger)
+    assert outcome.value == "yes"
+    again, model = asked_once(ScriptedSender(said("no")), ledger)
+    assert (again.value, model.n_from_ledger) == ("yes", 1)
+
+
+@pytest.mark.parametrize("version", ["some-model-0012", "some-model", "some-model-001/other", None])
+def test_any_other_name_is_another_model(version: str | None) -> None:
+    with pytest.raises(ModelDrift):
+        asked_once(ScriptedSender(said("yes", version=version)))
 
 
 def test_an_asker_that_is_cancelled_leaves_its_call_to_be_kept() -> None:
