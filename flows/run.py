@@ -9,6 +9,10 @@ from typing import Any
 from flows.display.console import STDERR, print_always, print_message
 from flows.registry import load_flow
 from flows.runtime.settings import prefect_home
+from tasks.configuration.endings import list_coming_ends
+from tasks.configuration.models import load_judges
+from tasks.configuration.refresh import load_refresh
+from tasks.warehouse.rows import utc_now
 
 
 def run_flow(
@@ -28,6 +32,8 @@ def run_flow(
     """
     if nothing_pending is not None:
         return True, f"Nothing was pending: {nothing_pending}"
+    for ending in list_coming_ends(_list_paid(parameters), utc_now().date()):
+        print_message(ending, style="yellow")
     if not STDERR.is_terminal:  # a log shows no status line
         print_message("Starting the Prefect server …")
     with exit_when_interrupted(), start_server() as api_url:
@@ -35,6 +41,17 @@ def run_flow(
     if STDERR.quiet and not complete:  # otherwise the caller prints it
         print_always(outcome, style="red")
     return complete, outcome
+
+
+def _list_paid(parameters: dict[str, Any]) -> list[str]:
+    """Return the judges and agents that a flow's parameters name, or would take by default."""
+    named = [parameters.get("judge"), parameters.get("extractor"), *parameters.get("agents", ())]
+    if "to_publish" in parameters:  # a month: what it does not name is in configs/refresh.yaml
+        settings = load_refresh()
+        named += [settings.judge, settings.extractor, *settings.agents]
+    if "judge" in parameters:
+        named.append(load_judges().default)
+    return list(filter(None, named))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from flows.cli.options import FormatOption
 from flows.display.console import print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
+from tasks.configuration.endings import find_judge_ending
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
 from tasks.judges.registry import load_judge_entry
 from tasks.judging.preconditions import find_current_price
@@ -54,13 +55,12 @@ def _format_judge(name: str, entry: JudgeEntry, is_default: bool) -> dict[str, o
         free = {"model": "–", "answers as": "–", "in": 0.0, "out": 0.0, "state": "ready"}
         return row | free | {"key": None}
     price = find_current_price(entry)
-    retired = entry.retires is not None and entry.retires <= utc_now().date()
-    state = f"retired on {entry.retires}" if retired else f"retires {entry.retires}"
+    ending, today = find_judge_ending(entry), utc_now().date()
     return row | {
         "model": entry.model,
         "answers as": entry.answers_as or "(the first answer says)",
         "in": price.live.input if price else None,
         "out": price.live.output if price else None,
-        "state": state if entry.retires else f"settings of {entry.checked}",
+        "state": ending.describe("", today).strip() if ending else f"settings of {entry.checked}",
         "key": entry.describe_state(),
     }

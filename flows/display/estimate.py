@@ -26,6 +26,7 @@ from tasks.planning.estimate import (
 )
 from tasks.processes.pool import HELPERS
 
+UNKNOWN = "unknown"
 HOW_ESTIMATED = (
     "Tokens by the length of the prompts; dollars without cache hits and repairs. `usd_at_most`: "
     "one token per byte and answers of maximum length, which is what --budget reserves."
@@ -82,13 +83,18 @@ def _describe_cells(n_cells: int, n_pending: int, n_ready: int) -> Iterator[str]
 
 
 def print_estimate(frame: pl.DataFrame, form: Format) -> None:
-    """Print a line per protocol and agent; a table also gets their sums."""
+    """Print a line per protocol and agent; a table also gets their sums. Without a price, dollars
+    are unknown."""
     if form is Format.TABLE and not frame.height:
         print_message("No calls: no cell that is ready to be judged needs any.")
         return
+    money = [c for c in frame.columns if c.startswith("usd")]
     if form is Format.TABLE:
-        sums = {c: frame[c].sum() for c in COLUMNS[2:]}
+        sums = {c: None if frame[c].has_nulls() else frame[c].sum() for c in COLUMNS[2:]}
         total = pl.DataFrame([{"protocol": "all", "agent": "", **sums}], schema=frame.schema)
         frame = pl.concat([frame, total])
-    money = [c for c in frame.columns if c.startswith("usd")]
-    print_frame(frame.with_columns(pl.col(money).cast(pl.Float64).round(4)), form)
+    frame = frame.with_columns(pl.col(money).cast(pl.Float64).round(4))
+    if form is Format.TABLE:
+        shown = pl.col(money).cast(pl.String).fill_null(UNKNOWN)
+        frame = frame.with_columns(shown.str.pad_start(len(UNKNOWN)))
+    print_frame(frame, form)

@@ -17,7 +17,6 @@ CLIENTS = {
     "openai_responses": ("tasks.agents.providers.openai_responses", "OpenAiResponsesClient"),
     "xai": ("tasks.agents.providers.xai", "XaiClient"),
     "perplexity": ("tasks.agents.providers.perplexity", "PerplexityClient"),
-    "perplexity_async": ("tasks.agents.providers.perplexity_async", "PerplexityAsyncClient"),
     "chat": ("tasks.agents.providers.chat", "ChatClient"),
     "anthropic": ("tasks.agents.providers.anthropic", "AnthropicClient"),
     "dashscope": ("tasks.agents.providers.dashscope", "DashScopeClient"),
@@ -30,6 +29,8 @@ READERS = {kind: module for kind, (module, _) in CLIENTS.items()} | {
     # Not where the client is, so that reading does not load the provider's SDK.
     "gemini_deep_research": "tasks.agents.providers.gemini_answer",
     "command": "tasks.agents.command.answer",
+    # It has ended; what it answered before is still read.
+    "perplexity_async": "tasks.agents.providers.perplexity_async",
 }
 """Kind to module with `read`."""
 

@@ -122,13 +122,7 @@ class XaiAsk(ApiAsk):
 class PerplexityAsk(ApiAsk):
     provider_url = "https://api.perplexity.ai"
     kind: Literal["perplexity"]
-    """Perplexity's Agent API; `model` is a model, or a preset if `parameters` name one."""
-
-
-class PerplexityAsyncAsk(ApiAsk):
-    provider_url = "https://api.perplexity.ai"
-    kind: Literal["perplexity_async"]
-    """Perplexity's older asynchronous chat completions (Sonar)."""
+    """Perplexity's Agent API; `model` may be empty if `parameters` name an `effort`."""
 
 
 class ChatAsk(ApiAsk):
@@ -235,24 +229,30 @@ class ExtensionAsk(Ask, KeySettings):
         return check_kind(kind, "evergreen.agents", ASK_KINDS)
 
 
+class EndedAsk(Ask, extra="allow"):
+    kind: Literal["perplexity_async"]
+    """An interface that has ended (`configs/endings.yaml`): its reports and jobs stay."""
+
+
 ASK_KINDS = (
-    "gemini_deep_research", "openai_responses", "xai", "perplexity", "perplexity_async", "chat",
-    "anthropic", "dashscope", "command", "http", "file_drop",
+    "gemini_deep_research", "openai_responses", "xai", "perplexity", "chat", "anthropic",
+    "dashscope", "command", "http", "file_drop",
 )  # fmt: skip
+ENDED_KINDS = ("perplexity_async",)
 AskEntry = Annotated[
     Annotated[GeminiDeepResearchAsk, Tag("gemini_deep_research")]
     | Annotated[OpenAiResponsesAsk, Tag("openai_responses")]
     | Annotated[XaiAsk, Tag("xai")]
     | Annotated[PerplexityAsk, Tag("perplexity")]
-    | Annotated[PerplexityAsyncAsk, Tag("perplexity_async")]
     | Annotated[ChatAsk, Tag("chat")]
     | Annotated[AnthropicAsk, Tag("anthropic")]
     | Annotated[DashScopeAsk, Tag("dashscope")]
     | Annotated[CommandAsk, Tag("command")]
     | Annotated[HttpAsk, Tag("http")]
     | Annotated[FileDropAsk, Tag("file_drop")]
+    | Annotated[EndedAsk, Tag("perplexity_async")]
     | Annotated[ExtensionAsk, Tag(EXTENSION)],
-    Discriminator(find_tag(ASK_KINDS)),
+    Discriminator(find_tag((*ASK_KINDS, *ENDED_KINDS))),
 ]
 
 
@@ -266,6 +266,10 @@ class AgentEntry(ConfigModel):
     unranked: str | None = None
     """Why boards list it apart, without a rank; null: it is ranked."""
     notes: str | None = None
+    retires: date | None = None
+    """From this day on it is not asked. Null: as `configs/endings.yaml` says of its model."""
+    successor: str | None = None
+    """The agent or model that follows it when it retires."""
     source: str | None = None
     """The source of its name, limits and prices."""
     checked: date | None = None

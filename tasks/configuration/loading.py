@@ -41,17 +41,25 @@ def load_config(path: Path, model: type[ConfigT]) -> ConfigT:
     return config
 
 
-def load_merged(name: str, model: type[ConfigT], configs: ConfigSource = CONFIGS) -> ConfigT:
+def load_merged(
+    name: str,
+    model: type[ConfigT],
+    configs: ConfigSource = CONFIGS,
+    named_by: tuple[str, ...] = (),
+) -> ConfigT:
     """Load a file such as `agents.yaml` from every folder that has it, as one.
 
     Of a key, the file counts that comes first; of a mapping such as `agents`, each entry counts by
     itself. An entry replaces one of the same name as a whole; null removes it.
 
+    named_by: the keys by which the entries of lists are named; those of one name together replace
+        all of that name. Without them a list replaces the other as a whole.
+
     Raises:
         ConfigurationError: there is no such file, or one cannot be read or is invalid.
     """
     paths = tuple(find_all(name, configs))
-    config: ConfigT = _parse(paths, tuple(map(read_text, paths)), model)
+    config: ConfigT = _parse(paths, tuple(map(read_text, paths)), model, named_by)
     return config
 
 
@@ -85,14 +93,19 @@ def find_repeated(ids: Sequence[str]) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _parse(paths: Sequence[Path], texts: Sequence[str], model: type[ConfigT]) -> ConfigT:
+def _parse(
+    paths: Sequence[Path],
+    texts: Sequence[str],
+    model: type[ConfigT],
+    named_by: tuple[str, ...] = (),
+) -> ConfigT:
     """Parse texts, cached: stages load the same files hundreds of times."""
     files = [
         (path, _parse_mapping(path, text, adds=path != paths[-1]))
         for path, text in zip(paths, texts, strict=True)
     ]
     owners: dict[tuple[str | int, ...], Path] = {}
-    content = _merge(files, owners)
+    content = _merge(files, owners, named_by)
 
     def find_owner(problem: ErrorDetails) -> Path:
         at = (problem["loc"][:n] for n in (2, 1))
@@ -102,7 +115,9 @@ def _parse(paths: Sequence[Path], texts: Sequence[str], model: type[ConfigT]) ->
 
 
 def _merge(
-    files: Sequence[tuple[Path, Mapping[str, Any]]], owners: dict[tuple[str | int, ...], Path]
+    files: Sequence[tuple[Path, Mapping[str, Any]]],
+    owners: dict[tuple[str | int, ...], Path],
+    named_by: tuple[str, ...],
 ) -> dict[str, Any]:
     """Merge the contents of files, the first before the others.
 
@@ -116,7 +131,8 @@ def _merge(
                 continue  # all its entries are comments
             owners[key,] = path
             if not isinstance(value, Mapping):
-                merged[key] = value
+                lists = named_by and isinstance(value, list) and isinstance(before, list)
+                merged[key] = _merge_lists(value, before or [], named_by) if lists else value
                 continue
             entries = dict(before) if isinstance(before, Mapping) else {}
             for name, entry in value.items():
@@ -127,6 +143,16 @@ def _merge(
                     entries[name] = entry
             merged[key] = entries
     return merged
+
+
+def _merge_lists(first: list[Any], then: list[Any], named_by: tuple[str, ...]) -> list[Any]:
+    """Return the entries of `first`, then those of `then` with other names."""
+
+    def name(entry: Any) -> list[Any] | None:
+        return [entry.get(key) for key in named_by] if isinstance(entry, Mapping) else None
+
+    names = [name(entry) for entry in first]
+    return [*first, *(entry for entry in then if name(entry) not in names)]
 
 
 def validate_config(path: Path, content: object, model: type[ConfigT], key: str = "") -> ConfigT:

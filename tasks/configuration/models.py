@@ -102,7 +102,12 @@ class LlmJudgeEntry(KeySettings):
     limits: Limits = Limits()
     retries: Retries = Retries()
     retires: date | None = None
-    """From this day on the judge is refused: another model answers in its place, or none."""
+    """From this day on the judge is refused: another model answers in its place, or none. Null:
+    as `configs/endings.yaml` says of its model."""
+    successor: str | None = None
+    """The judge or model that follows it when it retires."""
+    paper_judge_of: tuple[str, ...] = ()
+    """The protocols whose paper, or official board, has this judge."""
     source: str
     """The source of its name, limits and dates."""
     checked: date

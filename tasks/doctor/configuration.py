@@ -1,8 +1,8 @@
-"""Check that `configs/` can be read, its keys are set, and its models are not retired."""
+"""Check that `configs/` can be read, its keys are set, and its models have not ended."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,19 @@ from tasks.base import format_count
 from tasks.configuration.agents import load_agents
 from tasks.configuration.criteria import OWN_CRITERIA, load_criteria
 from tasks.configuration.drafting import load_drafting
+from tasks.configuration.endings import (
+    SOON,
+    Ending,
+    find_agent_ending,
+    find_judge_ending,
+    load_endings,
+)
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_folders, walk_files
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.loading import load_merged, read_mapping
-from tasks.configuration.models import (
-    LlmJudgeEntry,
-    load_judges,
-    load_protocol,
-)
+from tasks.configuration.models import load_judges, load_protocol
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.rubrics import list_rubric_files, load_rubric
 from tasks.configuration.sandbox import load_sandbox
@@ -36,10 +39,9 @@ from tasks.doctor.services import NamesInUse, Relevance, find_services
 from tasks.models.prices import load_prices
 
 CONFIGURATION, KEYS = CheckGroup("configuration"), CheckGroup("keys")
-SOON = timedelta(days=30)
-RETIRED = (
-    "Its verdicts stay, but it can make no new ones from that day on. Finish its pending work, "
-    "then name another judge (configs/judges.yaml, configs/refresh.yaml)."
+ENDED = (
+    "What it delivered stays, but nothing new comes from that day on. Finish its pending work, "
+    "then name another (configs/judges.yaml, configs/agents.yaml, configs/refresh.yaml)."
 )
 MISSING_KEY: dict[Relevance, tuple[Status, str]] = {
     "required": ("fail", " (the default judge, or named in configs/refresh.yaml)"),
@@ -50,6 +52,7 @@ MISSING_KEY: dict[Relevance, tuple[Status, str]] = {
 READERS: dict[str, Callable[[ConfigSource], Any]] = {
     "agents.yaml": load_agents,
     "drafting.yaml": load_drafting,
+    "endings.yaml": load_endings,
     "inversion.yaml": load_inversion,
     "judges.yaml": load_judges,
     "leaderboard.yaml": load_leaderboard_settings,
@@ -136,28 +139,30 @@ def check_keys(
 
 
 def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
-    """Check whether judges' models are retired or will be soon."""
+    """Check whether the models of judges and agents have ended or will end soon."""
     status: Status = "ok"
-    retiring = []
-    for name, entry in load_judges().judges.items():
-        retires = entry.retires if isinstance(entry, LlmJudgeEntry) else None
-        if retires is None or retires - today > SOON:
+    ending: list[str] = []
+    for name, end in _iterate_ends():
+        if end.ends - today > SOON:
             continue
-        is_retired = retires <= today
+        has_ended = end.ends <= today
         relevance = names_in_use.relevance_of([name])
-        if relevance == "unused" and is_retired:
+        if relevance == "unused" and has_ended:
             continue
-        retiring.append(
-            f"{name} was retired on {retires}"
-            if is_retired
-            else f"{name} retires on {retires}, in {(retires - today).days} days"
-        )
-        if relevance == "required" and is_retired:
+        ending.append(end.describe(name, today))
+        if relevance == "required" and has_ended:
             status = "fail"
         elif status != "fail":
             status = "warn"
-    text = "; ".join(retiring) if retiring else f"none retires within {SOON.days} days"
-    yield CONFIGURATION.finding(status, "models", f"{text}.", RETIRED)
+    text = "; ".join(ending) if ending else f"none ends within {SOON.days} days"
+    yield CONFIGURATION.finding(status, "models", f"{text}.", ENDED)
+
+
+def _iterate_ends() -> Iterator[tuple[str, Ending]]:
+    """Yield the judges and agents whose end is known, each with its end."""
+    ends = [(name, find_judge_ending(judge)) for name, judge in load_judges().judges.items()]
+    ends += [(name, find_agent_ending(agent)) for name, agent in load_agents().agents.items()]
+    yield from ((name, end) for name, end in ends if end)
 
 
 def _describe_how_to_set(variable: str | None, block: str | None) -> str:

@@ -10,12 +10,15 @@ from typing import Any
 from tasks.agents.agent import AgentClient
 from tasks.agents.kinds import AgentFolders, open_agent
 from tasks.configuration.agents import (
+    AgentEntry,
     AskEntry,
     CommandAsk,
+    EndedAsk,
     FileDropAsk,
     get_agent_entry,
     load_agents,
 )
+from tasks.configuration.endings import find_agent_ending
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.secrets import KeySettings
@@ -25,7 +28,7 @@ from tasks.models.errors import Misconfigured, UnknownPrice
 from tasks.sandbox.program_archive import make_program_archive
 from tasks.warehouse.location import DuckDBFile, LocationLike, parse_location
 from tasks.warehouse.pages import Page, SeedPage
-from tasks.warehouse.rows import Article, Assignment, Citation
+from tasks.warehouse.rows import Article, Assignment, Citation, utc_now
 from tasks.warehouse.rubrics import ClickedDocument
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current, latest_snapshot
 from tasks.warehouse.store import Warehouse
@@ -39,9 +42,13 @@ def load_ask_entry(agent: str) -> AskEntry:
     """Load the `ask` entry of an agent.
 
     Raises:
-        ConfigurationError: the agent is unknown, or its reports are only imported.
+        ConfigurationError: the agent is unknown, its reports are only imported, or its kind has
+            ended.
     """
-    ask = get_agent_entry(agent).ask
+    entry = get_agent_entry(agent)
+    ask = entry.ask
+    if isinstance(ask, EndedAsk):
+        raise _ended_error(agent, entry)
     if ask is None:
         raise ConfigurationError(
             f"configs/agents.yaml: {agent} has no `ask`: its reports are imported. Import them "
@@ -51,16 +58,27 @@ def load_ask_entry(agent: str) -> AskEntry:
     return ask
 
 
+def _ended_error(agent: str, entry: AgentEntry) -> ConfigurationError:
+    ending = find_agent_ending(entry)
+    said = ending.describe(agent, utc_now().date()) if ending else f"{agent} has ended"
+    return ConfigurationError(
+        f"configs/agents.yaml: {said}. Ask another agent; its reports and jobs stay. If it still "
+        "answers, set a later `retires`."
+    )
+
+
 def check_agents(agents: Sequence[str], budget_usd: float | None) -> None:
     """Check that agents can be asked.
 
     Raises:
-        ConfigurationError: an agent has no `ask` entry.
+        ConfigurationError: an agent has no `ask` entry, or has ended.
         Misconfigured: it has no key.
         UnknownPrice: there is a budget, but the price of its reports is unknown.
     """
     for agent in agents:
-        ask = load_ask_entry(agent)
+        ask, entry = load_ask_entry(agent), get_agent_entry(agent)
+        if (ending := find_agent_ending(entry)) and ending.ends <= utc_now().date():
+            raise _ended_error(agent, entry)
         if isinstance(ask, KeySettings) and (unset := ask.unset_variable):
             raise Misconfigured(f"The agent {agent} has no key: set the variable {unset}.")
         free = ask.repeatable or isinstance(ask, FileDropAsk)

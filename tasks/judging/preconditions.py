@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
+from tasks.configuration.endings import find_judge_ending
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge_entry
 from tasks.models.errors import Misconfigured, UnknownPrice
@@ -24,11 +25,12 @@ def check_judge(
         Misconfigured: the model is retired, has no key, or cannot be called in batches as wanted.
         UnknownPrice: there is a budget but no price.
     """
-    if entry.retires and today >= entry.retires:
+    if (ending := find_judge_ending(entry)) and ending.ends <= today:
+        named = f"{ending.successor}, its successor, or another" if ending.successor else "another"
         raise Misconfigured(
             f"configs/judges.yaml: the model of {name} ({entry.model}) was retired on "
-            f"{entry.retires}: what answers in its place is another judge. Choose another one; "
-            "the verdicts it has given stay."
+            f"{ending.ends}: what answers in its place is another judge. Choose {named}; the "
+            "verdicts it has given stay."
         )
     if batch and entry.kind != "gemini" and not entry.batch_api:
         raise Misconfigured(

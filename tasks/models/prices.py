@@ -113,4 +113,5 @@ class PriceList(ConfigModel):
 
 
 def load_prices(configs: ConfigSource = CONFIGS) -> PriceList:
-    return load_merged("prices.yaml", PriceList, configs)
+    """Load the prices; those of a model in one folder replace all that later folders have of it."""
+    return load_merged("prices.yaml", PriceList, configs, named_by=("provider", "model"))

@@ -39,6 +39,7 @@ def read(raw: str) -> JobAnswer:
         raise unexpected_object(body, f"{name} with `status` and `steps`")
     steps = objects(body.get("steps"))
     text, annotations = _extract_report(steps)
+    text = text or string(body.get("output_text")) or ""  # as the SDK sums up the steps
     outcome, problem = _parse_outcome(body, text)
     n_thoughts = sum(step.get("type") == "thought" for step in steps)
     return JobAnswer(

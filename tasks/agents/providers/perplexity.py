@@ -1,7 +1,7 @@
 """Perplexity's Agent API, in the background.
 
 It is a Responses API with additional items: searches and their results (`search_results`), and the
-pages read (`fetch_url_results`). `[n]` in the text is the result whose `id` is n. A preset is a
+pages read (`fetch_url_results`). `[n]` in the text is the result whose `id` is n. An `effort` is a
 model with instructions and tools that Perplexity changes without notice; `model_version` records
 the model that answered.
 """
@@ -32,7 +32,9 @@ from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import Misconfigured
 
 Outcome = Literal["report", "question", "failed"]
-MODEL_PARAMETERS = ("model", "models", "preset")
+CONFIGURATIONS = ("effort", "preset")
+"""Parameters that bring a model; the second is deprecated."""
+MODEL_PARAMETERS = ("model", "models", *CONFIGURATIONS)
 
 
 class PerplexityClient(PolledClient[ApiAsk]):
@@ -45,11 +47,11 @@ class PerplexityClient(PolledClient[ApiAsk]):
         """Create the client.
 
         Raises:
-            Misconfigured: the entry names neither a model nor a preset.
+            Misconfigured: the entry names neither a model nor an effort.
         """
         if not ask.model and not any(ask.parameters.get(name) for name in MODEL_PARAMETERS):
             raise Misconfigured(
-                f"{agent}: name a `model`, or a `preset` among its `parameters`, in "
+                f"{agent}: name a `model`, or an `effort` among its `parameters`, in "
                 f"{CONFIGURED_IN}."
             )
         super().__init__(agent, ask, key)
@@ -63,7 +65,7 @@ class PerplexityClient(PolledClient[ApiAsk]):
         body: dict[str, Any] = {"input": request.prompt, "background": True}
         if request.history:
             body["input"] = [{"type": "message", **m} for m in request.chat_messages()]
-        if self.ask.model and not self.ask.parameters.get("preset"):
+        if self.ask.model and not any(map(self.ask.parameters.get, CONFIGURATIONS)):
             body["model"] = self.ask.model
         return body | self.ask.parameters
 

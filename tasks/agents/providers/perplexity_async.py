@@ -1,12 +1,8 @@
-"""Perplexity's older asynchronous chat completions (Sonar).
-
-A request carries our job id as its `idempotency_key`. According to the provider, the same key
-creates no second job, so `repeatable` may be set for such an agent. This client sends it once.
-"""
+"""The answers of Perplexity's asynchronous chat completions (Sonar), which have ended."""
 
 from typing import Any
 
-from tasks.agents.agent import JobAnswer, JobRequest
+from tasks.agents.agent import JobAnswer
 from tasks.agents.json_values import (
     child,
     objects,
@@ -15,7 +11,6 @@ from tasks.agents.json_values import (
     strings,
     unexpected_object,
 )
-from tasks.agents.polled_jobs import PolledClient
 from tasks.agents.providers.answers import (
     SearchAction,
     build_trace,
@@ -25,22 +20,9 @@ from tasks.agents.providers.answers import (
     parse_sources,
 )
 from tasks.agents.providers.chat import parse_chat_usage
-from tasks.configuration.agents import ApiAsk
 from tasks.models.embedded_json import split_reasoning
 
 NO_TEXT = "COMPLETED, but without text"
-
-
-class PerplexityAsyncClient(PolledClient[ApiAsk]):
-    """A client of one agent."""
-
-    path = "/async/chat/completions"
-    end_states = frozenset({"COMPLETED", "FAILED"})
-
-    def build_request(self, request: JobRequest) -> dict[str, Any]:
-        """Build the request for a report, with the whole conversation."""
-        completion = {"model": self.ask.model, "messages": request.chat_messages()}
-        return {"request": completion | self.ask.parameters, "idempotency_key": request.job}
 
 
 def read(raw: str) -> JobAnswer:

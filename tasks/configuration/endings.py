@@ -1,0 +1,100 @@
+"""The ends of models and interfaces: when a judge or an agent ends, and what follows it.
+
+An entry may say so itself (`retires`, `successor`). If it does not, it ends with its model: as
+another judge of that model says, or `configs/endings.yaml`.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from tasks.configuration.agents import AgentEntry, ApiAsk, load_agents
+from tasks.configuration.folders import CONFIGS, ConfigSource
+from tasks.configuration.loading import ConfigModel, load_merged
+from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
+
+SOON = timedelta(days=30)
+"""How long before an end it is said."""
+_DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})\Z")
+PROVIDERS = {
+    "gemini_deep_research": "gemini", "openai_responses": "openai", "chat": "openai",
+    "anthropic": "anthropic", "perplexity": "perplexity",
+}  # fmt: skip
+"""Kind of agent to the provider at its default address."""
+
+
+class Ending(ConfigModel):
+    """The end of a model or an interface."""
+
+    ends: date
+    """From this day on it does not answer, or another model answers in its place."""
+    successor: str | None = None
+    """What follows it: a judge, an agent or a model; null: nobody says."""
+
+    def describe(self, name: str, today: date) -> str:
+        """Say when `name` ends or ended, and what follows it."""
+        left = (self.ends - today).days
+        days = f"in {left} days" if left > 1 else "tomorrow"
+        said = f"ends on {self.ends}, {days}" if left > 0 else f"ended on {self.ends}"
+        follows = f"; its successor is {self.successor}" if self.successor else ""
+        return f"{name} {said}{follows}"
+
+
+class Endings(ConfigModel):
+    """The ends of models and interfaces without an entry that says so."""
+
+    models: dict[str, Ending]
+    """By `provider/model`."""
+    kinds: dict[str, Ending]
+    """By kind of agent."""
+
+
+def load_endings(configs: ConfigSource = CONFIGS) -> Endings:
+    return load_merged("endings.yaml", Endings, configs)
+
+
+def find_judge_ending(entry: JudgeEntry, configs: ConfigSource = CONFIGS) -> Ending | None:
+    """Return when a judge ends; None if no end is known."""
+    if not isinstance(entry, LlmJudgeEntry):
+        return None
+    own = _read_own(entry)
+    return own or _find_model_ending(entry.provider, entry.model, configs)
+
+
+def find_agent_ending(entry: AgentEntry, configs: ConfigSource = CONFIGS) -> Ending | None:
+    """Return when an agent ends; None if no end is known."""
+    if own := _read_own(entry):
+        return own
+    kind = entry.ask.kind if entry.ask else ""
+    if kind in (kinds := load_endings(configs).kinds):
+        return kinds[kind]
+    if isinstance(entry.ask, ApiAsk) and entry.ask.base_url is None and kind in PROVIDERS:
+        return _find_model_ending(PROVIDERS[kind], entry.ask.model, configs)
+    return None
+
+
+def list_coming_ends(names: Sequence[str], today: date) -> list[str]:
+    """Say of each of these judges and agents that ends within `SOON` when, and what follows it."""
+    judges, agents = load_judges().judges, load_agents().agents
+    found = []
+    for name in dict.fromkeys(names):
+        ending = find_judge_ending(judges[name]) if name in judges else None
+        ending = ending or (find_agent_ending(agents[name]) if name in agents else None)
+        if ending and ending.ends - today <= SOON:
+            found.append(f"{ending.describe(name, today)}.")
+    return found
+
+
+def _read_own(entry: Any) -> Ending | None:
+    return Ending(ends=entry.retires, successor=entry.successor) if entry.retires else None
+
+
+def _find_model_ending(provider: str, model: str, configs: ConfigSource) -> Ending | None:
+    for other in load_judges(configs).judges.values():
+        same = isinstance(other, LlmJudgeEntry) and (other.provider, other.model)
+        if same == (provider, model) and (found := _read_own(other)):
+            return found
+    known = load_endings(configs).models
+    whole = f"{provider}/{model}"
+    return known.get(whole) or known.get(_DATED.sub("", whole))
