@@ -246,6 +246,7 @@ def test_neither_a_file_nor_its_place_stands_in_an_error(
         ("gemini", ("image", "pdf"), {"application/pdf", "image/png", "image/heic"}),
         ("gemini", ("pdf",), {"application/pdf"}),
         ("openai_chat", ("image",), {"image/png", "image/gif"}),
+        ("anthropic", ("image", "pdf"), {"application/pdf", "image/webp", "image/gif"}),
         ("openai_chat", (), set()),
     ],
 )
