@@ -57,7 +57,7 @@ class Retries(ConfigModel):
 class LlmJudgeEntry(KeySettings):
     """A model behind an API."""
 
-    kind: Literal["gemini", "openai_chat"]
+    kind: Literal["gemini", "openai_chat", "anthropic"]
     title: str
     provider: str
     """The model's provider; with the model it identifies the price, and calls in the ledger."""
@@ -129,11 +129,12 @@ class ExtensionJudgeEntry(ConfigModel):
         return check_kind(kind, "evergreen.judges", JUDGE_KINDS)
 
 
-JUDGE_KINDS = ("gemini", "offline", "openai_chat")
+JUDGE_KINDS = ("anthropic", "gemini", "offline", "openai_chat")
 JudgeEntry = Annotated[
     Annotated[OfflineJudgeEntry, Tag("offline")]
     | Annotated[LlmJudgeEntry, Tag("gemini")]
     | Annotated[LlmJudgeEntry, Tag("openai_chat")]
+    | Annotated[LlmJudgeEntry, Tag("anthropic")]
     | Annotated[ExtensionJudgeEntry, Tag(EXTENSION)],
     Discriminator(find_tag(JUDGE_KINDS)),
 ]

@@ -12,7 +12,7 @@ from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.configuration.refresh import load_refresh
 from tasks.configuration.secrets import KeySettings, read_address
-from tasks.judging.clients import OPENAI_URL
+from tasks.judging.clients import DEFAULT_URLS
 from tasks.warehouse.store import Readable
 
 GEMINI_URL = "https://generativelanguage.googleapis.com"
@@ -70,7 +70,7 @@ def find_services(configs: ConfigSource = CONFIGS) -> Iterator[HttpService]:
     """Yield the judges and agents of the configuration that are asked over HTTP."""
     for name, judge in load_judges(configs).judges.items():
         if isinstance(judge, LlmJudgeEntry):
-            default = GEMINI_URL if judge.kind == "gemini" else OPENAI_URL
+            default = DEFAULT_URLS.get(judge.kind, GEMINI_URL)
             yield _make_service(name, judge, judge.base_url or default, judge.base_url_env)
     for name, agent in load_agents(configs).agents.items():
         ask = agent.ask

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from tasks.configuration.agents import AnthropicAsk
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.configuration.secrets import read_address
 from tasks.models.batch_client import BatchClient
@@ -16,7 +17,8 @@ from tasks.warehouse.calls import BatchJob
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
-OPENAI_URL = "https://api.openai.com/v1"
+DEFAULT_URLS = {"openai_chat": "https://api.openai.com/v1", "anthropic": AnthropicAsk.provider_url}
+"""The providers' addresses by kind of judge; Gemini's is in its package."""
 
 
 async def open_client(name: str, entry: LlmJudgeEntry) -> ModelClient:
@@ -29,6 +31,10 @@ async def open_client(name: str, entry: LlmJudgeEntry) -> ModelClient:
         from tasks.models.gemini import GeminiClient
 
         return GeminiClient(await _load_key(name, entry) or "", **_build_endpoint(entry))
+    if entry.kind == "anthropic":
+        from tasks.models.anthropic import MessagesClient
+
+        return MessagesClient(key=await _load_key(name, entry), **_build_endpoint(entry))
     from tasks.models.openai_chat import OpenAiChatClient
 
     return OpenAiChatClient(key=await _load_key(name, entry), **_build_chat_endpoint(entry))
@@ -50,18 +56,14 @@ async def open_batch_client(name: str, entry: LlmJudgeEntry) -> BatchClient:
 
 
 def _build_endpoint(entry: LlmJudgeEntry) -> dict[str, Any]:
-    url = read_address(entry.base_url_env) or entry.base_url
+    url = read_address(entry.base_url_env) or entry.base_url or DEFAULT_URLS.get(entry.kind)
     # More connections than calls: answered ones are still being read.
     connections = entry.limits.concurrency + entry.limits.concurrency // 5
     return {"base_url": url, "connections": connections, "timeout_seconds": entry.timeout_seconds}
 
 
 def _build_chat_endpoint(entry: LlmJudgeEntry) -> dict[str, Any]:
-    endpoint = _build_endpoint(entry)
-    return endpoint | {
-        "base_url": endpoint["base_url"] or OPENAI_URL,
-        "token_limit_field": entry.token_limit_field,
-    }
+    return _build_endpoint(entry) | {"token_limit_field": entry.token_limit_field}
 
 
 async def _load_key(name: str, entry: LlmJudgeEntry) -> str | None:

@@ -32,6 +32,11 @@ def check_judge(
             f"{ending.ends}: what answers in its place is another judge. Choose {named}; the "
             "verdicts it has given stay."
         )
+    if batch and entry.kind == "anthropic":
+        raise Misconfigured(
+            f"The judge {name} is of kind `anthropic`, which is not asked in batches here. Run "
+            "without --batch."
+        )
     if batch and entry.kind != "gemini" and not entry.batch_api:
         raise Misconfigured(
             f"The judge {name} cannot be asked in batches. Run without --batch, or set "

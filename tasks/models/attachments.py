@@ -14,6 +14,7 @@ PDF = "application/pdf"
 IMAGE_TYPES = {
     "gemini": frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}),
     "openai_chat": frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"}),
+    "anthropic": frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"}),
 }
 """The image types that each kind of client accepts, as its provider lists them."""
 MAX_ATTACHMENT_BYTES = 14_000_000

@@ -32,9 +32,9 @@ class Parameters(Frozen):
     max_output_tokens: int
     """Output limit in tokens, including thinking."""
     thinking_budget: int | None = None
-    """Tokens; Gemini 2.5."""
+    """Tokens; Gemini 2.5. Anthropic's older models; 0 turns thinking off."""
     thinking_level: str | None = None
-    """Gemini 3 and later: `minimal`, `low`, `medium`, `high`; OpenAI's reasoning effort."""
+    """`minimal`, `low`, `medium`, `high` of Gemini 3; OpenAI's reasoning effort; Anthropic's."""
 
     def canonical(self) -> str:
         """Return JSON with sorted keys, without unset parameters."""
@@ -68,6 +68,9 @@ class ModelRequest(BaseModel):
     messages: tuple[Message, ...]
     attachments: tuple[Attachment, ...] = ()
     """Files sent before the first message's text; see `fence_attachments`."""
+    shared_chars: int = 0
+    """Length of the beginning of the first message that requests after this one share, for
+    providers that cache only what is marked. Not part of the request id."""
     purpose: Purpose
     typical_output_tokens: int = 0
     """Expected length of an answer, for estimates."""

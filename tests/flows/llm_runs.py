@@ -50,6 +50,7 @@ def write_configs(folder: Path, *, default: str = "offline", **changes: Any) -> 
         **{name: entry | {"kind": kind, "provider": name} for name, (kind, _, _) in KINDS.items()},
         "pinned": pinned,
         "hasty": pinned | {"retries": QUICK | {"tries": 2}},
+        "messages": entry | {"kind": "anthropic", "provider": "anthropic", "temperature": None},
         "priceless": entry | {"kind": "gemini", "provider": "nobody"},
     }
     prices = [

@@ -99,6 +99,8 @@ TEXT_FAULTS: dict[str, Callable[[str], str]] = {
 COMMON = (*BROKEN, *STATUSES, EMPTY_200, HTML_200, *ENDINGS, *PASSING, *TEXT_FAULTS)
 GEMINI_FAULTS = frozenset((*COMMON, "prompt_block", "continuation"))
 OPENAI_FAULTS = frozenset((*COMMON, "refusal"))
+ANTHROPIC_FAULTS = OPENAI_FAULTS - {"safety", "recitation"}
+"""Anthropic withholds nothing: its models refuse."""
 HTML_PAGE = b"<!DOCTYPE html><html><head><title>502</title></head><body>Bad gateway</body></html>"
 
 

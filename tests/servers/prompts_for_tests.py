@@ -35,3 +35,9 @@ def verify_claims(limit: int = 4096, note: str = "") -> ModelRequest:
         messages=(Message(role="user", text=prompt.render(items=items)),),
         purpose=Purpose(judge="j", protocol=protocol, step=name, prompt_sha=prompt.sha),
     )
+
+
+def without_sampling(request: ModelRequest) -> ModelRequest:
+    """The request without temperature and seed."""
+    plain = request.parameters.model_copy(update={"temperature": None, "seed": None})
+    return request.model_copy(update={"parameters": plain})

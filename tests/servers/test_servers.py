@@ -8,6 +8,7 @@ import pytest
 
 from tasks.judges.forms.parsing import order_results, parse_reply
 from tasks.judges.forms.verdicts import ClaimVerdicts
+from tasks.models.anthropic import MessagesClient
 from tasks.models.errors import (
     Misconfigured,
     ModelError,
@@ -18,22 +19,31 @@ from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.gateway import InvalidReply
 from tasks.models.gemini import GeminiClient
 from tasks.models.openai_chat import OpenAiChatClient
+from tests.servers.anthropic import MessagesServer
 from tests.servers.base import ModelServer
 from tests.servers.faults import BROKEN, ENVELOPES, GEMINI_FAULTS, OPENAI_FAULTS, FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
-from tests.servers.prompts_for_tests import CLAIMS, MODEL, verify_claims
+from tests.servers.prompts_for_tests import CLAIMS, MODEL, verify_claims, without_sampling
 from tests.servers.serving import serving
 
-Client = GeminiClient | OpenAiChatClient
+Client = GeminiClient | OpenAiChatClient | MessagesClient
 BOTH = pytest.mark.parametrize("kind", [GeminiServer, OpenAiServer])
+EVERY = pytest.mark.parametrize("kind", [GeminiServer, OpenAiServer, MessagesServer])
 VERDICTS = ["consistent", "inconsistent", "not_support"]
 
 
 def client_for(server: ModelServer, address: str, key: str, timeout: float = 5.0) -> Client:
     if isinstance(server, GeminiServer):
         return GeminiClient(key, base_url=address, connections=10, timeout_seconds=timeout)
+    if isinstance(server, MessagesServer):
+        return MessagesClient(address, key, connections=10, timeout_seconds=timeout)
     return OpenAiChatClient(f"{address}/v1", key, connections=10, timeout_seconds=timeout)
+
+
+def fit(server: ModelServer, request: ModelRequest) -> ModelRequest:
+    """The request, for Anthropic without what its API no longer takes."""
+    return without_sampling(request) if isinstance(server, MessagesServer) else request
 
 
 def ask(server: ModelServer, *requests: ModelRequest, key: str = "test-key",
@@ -45,7 +55,7 @@ def ask(server: ModelServer, *requests: ModelRequest, key: str = "test-key",
         found: list[Reply | ModelError] = []
         for request in requests:
             try:
-                found.append(await client.ask(request))
+                found.append(await client.ask(fit(server, request)))
             except ModelError as error:
                 found.append(error)
         await client.close()
@@ -72,7 +82,7 @@ def verdicts(text: str) -> list[str]:
     return [result.verdict for result in results]
 
 
-@BOTH
+@EVERY
 def test_a_whole_answer_arrives_with_its_counts_and_its_version(kind: type[ModelServer]) -> None:
     server = kind(thinking_tokens=30, answers_as="some-model-001")
     request = verify_claims()
@@ -88,7 +98,7 @@ def test_a_whole_answer_arrives_with_its_counts_and_its_version(kind: type[Model
     assert found.response_id
 
 
-@BOTH
+@EVERY
 def test_a_repair_turn_gets_the_same_answer_and_is_another_question(
     kind: type[ModelServer],
 ) -> None:
@@ -102,7 +112,7 @@ def test_a_repair_turn_gets_the_same_answer_and_is_another_question(
     assert server.log.summary()["prompts"] == 1
 
 
-@BOTH
+@EVERY
 def test_the_log_counts_what_is_bought_twice(kind: type[ModelServer]) -> None:
     server = kind()
     ask(server, verify_claims(), verify_claims(), verify_claims(note=" Again."))
@@ -111,7 +121,7 @@ def test_the_log_counts_what_is_bought_twice(kind: type[ModelServer]) -> None:
     assert sorted(server.log.answered().values()) == [1, 2]
 
 
-@BOTH
+@EVERY
 def test_a_long_beginning_seen_before_is_counted_as_cached(kind: type[ModelServer]) -> None:
     request = verify_claims()
     long = request.model_copy(update={"system": "All of it counts. " * 1500})
@@ -123,13 +133,13 @@ def test_a_long_beginning_seen_before_is_counted_as_cached(kind: type[ModelServe
     assert 6000 < (second.usage.cached or 0) <= (second.usage.prompt or 0)
 
 
-@BOTH
+@EVERY
 def test_an_answer_longer_than_its_limit_is_cut(kind: type[ModelServer]) -> None:
     found = reply(kind(thinking_tokens=10), verify_claims(limit=20))
     assert (found.finish, len(found.text)) == ("truncated", 40)
 
 
-@BOTH
+@EVERY
 def test_a_model_that_does_not_exist_stops_the_stage(kind: type[ModelServer]) -> None:
     (error,) = ask(kind(models=["another-model"]), verify_claims())
     assert isinstance(error, Misconfigured)
@@ -160,10 +170,10 @@ PASSING: dict[str, Callable[[TransientError], bool]] = {
     ("kind", "fault"),
     [
         (kind, fault)
-        for kind in (GeminiServer, OpenAiServer)
+        for kind in (GeminiServer, OpenAiServer, MessagesServer)
         for fault in sorted(PASSING)
         # A 500 to its first request our client takes for a way of asking: see test_ladder.
-        if kind is GeminiServer or fault not in ("server_500", "key_echoed")
+        if kind is not OpenAiServer or fault not in ("server_500", "key_echoed")
     ],
 )
 def test_a_passing_fault_is_transient_and_gone_the_next_time(
@@ -194,7 +204,7 @@ ENDED = {
     ("kind", "fault"),
     [
         (kind, fault)
-        for kind in (GeminiServer, OpenAiServer)
+        for kind in (GeminiServer, OpenAiServer, MessagesServer)
         for fault in sorted(kind.known_faults & ENDED.keys())
     ],
 )
@@ -217,7 +227,7 @@ def test_an_unknown_ending_counts_as_whole_at_openai() -> None:
     assert (found.finish, found.stop_reason) == ("ok", "frobnicated")
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize(
     "fault",
     ["wrong_enum", "missing_item", "duplicate_item", "extra_item", "truncated_json", "prose"],
@@ -231,13 +241,13 @@ def test_a_whole_answer_with_a_fault_in_its_text_cannot_be_used(
         verdicts(found.text)
 
 
-@BOTH
+@EVERY
 def test_counts_may_be_missing(kind: type[ModelServer]) -> None:
     found = reply(failing(kind, "missing_usage"))
     assert (found.finish, found.usage.prompt) == ("ok", None)
 
 
-@BOTH
+@EVERY
 def test_another_version_may_have_answered(kind: type[ModelServer]) -> None:
     assert reply(failing(kind, "other_version")).model_version == f"{MODEL}-drifted"
 
@@ -258,7 +268,7 @@ def test_a_day_s_limit_at_openai_asks_for_hours_and_an_empty_account_stops_the_s
     assert isinstance(empty, QuotaExhausted)
 
 
-@BOTH
+@EVERY
 def test_a_refused_connection_is_told_from_a_broken_one(kind: type[ModelServer]) -> None:
     server = kind()
     with serving(server) as address:

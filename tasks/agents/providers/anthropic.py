@@ -26,10 +26,10 @@ from tasks.agents.providers.answers import (
     subtract_reasoning,
 )
 from tasks.configuration.agents import ApiAsk
+from tasks.models.anthropic import API_VERSION, END_REASONS
 from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import ModelError, TransientError
 
-API_VERSION = "2026-10-21"
 SEARCH_TOOL = "web_search_20260318"
 MAX_USES = 50
 """The most searches for one report, unless `parameters` override it."""
@@ -38,7 +38,6 @@ MAX_TOKENS = 21_000
 (anthropic 2.12.0 refuses, assuming 128,000 tokens an hour and ten minutes a request)."""
 MAX_PARTS = 12
 """The most parts of one answer."""
-END_REASONS = frozenset({"end_turn", "stop_sequence"})
 
 
 class AnthropicClient(SynchronousClient):

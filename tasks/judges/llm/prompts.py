@@ -77,6 +77,12 @@ def load_prompt(protocol: str, step: str, configs: ConfigSource = CONFIGS) -> Pr
     return Prompt(find_file(f"prompts/{protocol}/{step}.md", configs))
 
 
+def find_fence_end(text: str, name: str) -> int:
+    """Return where the first fenced text `name` ends in a rendered prompt; 0 if there is none."""
+    found = re.search(rf"^<<<END {re.escape(name)} [0-9a-f]+>>>$", text, re.M)
+    return found.end() if found else 0
+
+
 class _Fences:
     """The function `fence(name, text)` of the templates."""
 

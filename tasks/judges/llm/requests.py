@@ -18,7 +18,7 @@ from tasks.judges.llm.attachments import (
     load_wording,
 )
 from tasks.judges.llm.excerpts import ExcerptNotice, load_notice
-from tasks.judges.llm.prompts import load_prompt
+from tasks.judges.llm.prompts import find_fence_end, load_prompt
 from tasks.models.attachments import Attachment, supported_media_types
 from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 from tasks.models.gateway import Outcome
@@ -26,6 +26,12 @@ from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status, content_sha
 
 EMPTY = "it is empty, but the text seems to state something; if it does not, answer so again"
+SHARED_UP_TO = {
+    "wiki_writing/compare_articles": "article_2", "research_gym/check_points": "report",
+    "own_rubric/check_points": "report", "rubric_bench/grade_items": "report",
+    "rigorous/grade_item": "report", "rigorous/rate_keywords": "report",
+}  # fmt: skip
+"""Prompts that are sent several times for a report and begin alike, up to the end of this text."""
 ReplyT = TypeVar("ReplyT", bound=ReplyModel)
 ResultT = TypeVar("ResultT", bound=ReplyModel)
 AnsweredT = TypeVar("AnsweredT")
@@ -197,6 +203,7 @@ class PromptedModel:
             system=f"{prompt.system}\n\n{attachments.system}" if attachments else prompt.system,
             messages=(Message(role="user", text=user),),
             attachments=attachments.files if attachments else (),
+            shared_chars=find_fence_end(user, SHARED_UP_TO.get(prompt_name, "")),
             purpose=Purpose(
                 judge=self.name,
                 protocol=protocol,

@@ -48,6 +48,7 @@ ON_SAMPLE = [
      "configs/prices.yaml has no price for test-model of nobody"),
     ("evaluate --judge offline --batch", 1, "offline calls no model"),
     ("evaluate --judge local --batch", 1, "batch_api: true"),
+    ("evaluate --judge messages --batch", 1, "not asked in batches here. Run without --batch."),
     ("explain nobody/nothing", 1, "AGENT/ASSIGNMENT"),
     ("explain 0000000000", 1, "has no report '0000000000' and no agent of that name"),
     ("explain sample_bloger", 1, "Did you mean sample_blogger?"),

@@ -10,14 +10,15 @@ from tasks.models.live_sender import LiveSender
 from tests.servers.asked import prompt_id
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
-from tests.servers.prompts_for_tests import verify_claims
+from tests.servers.prompts_for_tests import verify_claims, without_sampling
 from tests.servers.serving import serving
 from tests.servers.test_servers import client_for
 from tests.tasks.models.test_prices import price
 
 ResultT = TypeVar("ResultT")
 QUICK = Retries(tries=4, rate_limit_tries=6, first_wait_seconds=0.01, longest_wait_seconds=0.02)
-FIRST, LATER = verify_claims(), verify_claims(note=" Again.")
+FIRST = without_sampling(verify_claims())
+LATER = without_sampling(verify_claims(note=" Again."))
 """The first question of a client finds out how to ask; the later one is struck by faults."""
 
 

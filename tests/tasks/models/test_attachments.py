@@ -29,7 +29,7 @@ from tests.servers.faults import FaultPlan
 from tests.servers.fences import parse
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
-from tests.servers.test_servers import BOTH, ask
+from tests.servers.test_servers import EVERY, ask
 from tests.tasks.models.batching import Desk
 from tests.tasks.models.scripted import question
 from tests.tasks.models.test_prices import price
@@ -58,7 +58,7 @@ def arrived(*files: Attachment) -> tuple[File, ...]:
     return tuple(File(file.media_type, file.sha, file.n_bytes) for file in files)
 
 
-@BOTH
+@EVERY
 def test_files_arrive_byte_for_byte_before_the_text_between_lines_with_their_codes(
     kind: type[ModelServer], files: tuple[Attachment, ...]
 ) -> None:
@@ -80,7 +80,7 @@ def test_files_arrive_byte_for_byte_before_the_text_between_lines_with_their_cod
     assert read.tail.strip() == "Is it so?"
 
 
-@BOTH
+@EVERY
 def test_a_repaired_question_and_one_in_a_conversation_keep_their_files(
     kind: type[ModelServer], files: tuple[Attachment, ...]
 ) -> None:
@@ -194,7 +194,7 @@ def test_a_server_that_counts_little_for_a_picture_has_not_cut_the_prompt(
     assert not isinstance(reply, ModelError), reply
 
 
-@BOTH
+@EVERY
 def test_a_file_that_is_gone_or_changed_is_never_sent(
     kind: type[ModelServer], files: tuple[Attachment, ...]
 ) -> None:
@@ -229,7 +229,7 @@ def test_files_count_in_how_large_a_batch_becomes(
     assert estimate_request_bytes(with_files(question(), file)) < client.max_job_bytes
 
 
-@BOTH
+@EVERY
 def test_neither_a_file_nor_its_place_stands_in_an_error(
     kind: type[ModelServer], files: tuple[Attachment, ...]
 ) -> None:
@@ -246,6 +246,7 @@ def test_neither_a_file_nor_its_place_stands_in_an_error(
         ("gemini", ("image", "pdf"), {"application/pdf", "image/png", "image/heic"}),
         ("gemini", ("pdf",), {"application/pdf"}),
         ("openai_chat", ("image",), {"image/png", "image/gif"}),
+        ("anthropic", ("image", "pdf"), {"application/pdf", "image/webp", "image/gif"}),
         ("openai_chat", (), set()),
     ],
 )
@@ -259,7 +260,7 @@ def test_a_judge_sees_what_its_entry_says_in_the_forms_its_interface_takes(
     assert bool(found) == bool(reads)
 
 
-@BOTH
+@EVERY
 def test_the_servers_refuse_what_the_interfaces_do(kind: type[ModelServer], tmp_path: Path) -> None:
     tiff = kept(tmp_path, b"II*\x00", "image/tiff")
     (error,) = ask(kind(), with_files(question(), tiff))

@@ -18,7 +18,7 @@ from tests.servers.base import ModelServer
 from tests.servers.faults import ENVELOPES
 from tests.servers.gemini import GeminiServer
 from tests.servers.prompts_for_tests import verify_claims
-from tests.servers.test_servers import BOTH
+from tests.servers.test_servers import EVERY
 from tests.tasks.models.scripted import ScriptedClient, question, said
 from tests.tasks.models.senders import LATER, QUICK, later, n_asked, sending, struck
 from tests.tasks.models.virtual_time import now
@@ -31,7 +31,7 @@ HEALING = (
 )  # fmt: skip
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("fault", HEALING)
 def test_what_passes_heals(kind: type[ModelServer], fault: str) -> None:
     server = struck(kind, fault, times=2)
@@ -41,7 +41,7 @@ def test_what_passes_heals(kind: type[ModelServer], fault: str) -> None:
     assert n_asked(server) == 3
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("fault", ENVELOPES)
 def test_what_is_odd_only_around_an_answer_costs_no_try_of_this_or_the_next_one(
     kind: type[ModelServer], fault: str
@@ -57,7 +57,7 @@ def test_what_is_odd_only_around_an_answer_costs_no_try_of_this_or_the_next_one(
         assert (found.text, found.tries) == (plain.text, 1)
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("fault", ["rate_limit_retry_after", "rate_limit_retry_info"])
 def test_a_hint_is_never_undercut(
     kind: type[ModelServer], fault: str, monkeypatch: pytest.MonkeyPatch
@@ -89,7 +89,7 @@ class Refusing:
         return "{}"
 
 
-@BOTH
+@EVERY
 def test_what_is_wrong_with_the_request_is_not_tried_again(kind: type[ModelServer]) -> None:
     model = Refusing()
     error = sending(kind(model=model), later)
@@ -98,7 +98,7 @@ def test_what_is_wrong_with_the_request_is_not_tried_again(kind: type[ModelServe
     assert model.n_asked == 1
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize(("fault", "tries"), [("unavailable_503", 4), ("rate_limit", 6)])
 def test_tries_are_limited_and_counted(kind: type[ModelServer], fault: str, tries: int) -> None:
     server = struck(kind, fault, times=None)
@@ -107,7 +107,7 @@ def test_tries_are_limited_and_counted(kind: type[ModelServer], fault: str, trie
     assert error.tries == n_asked(server) == tries
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("fault", ["slow", "stall_mid_body"])
 def test_a_time_out_is_tried_again_and_may_have_been_billed(
     kind: type[ModelServer], fault: str

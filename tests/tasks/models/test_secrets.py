@@ -16,6 +16,7 @@ from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Gateway
 from tasks.models.live_sender import LiveSender
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tests.servers.anthropic import MessagesServer
 from tests.servers.base import ModelServer
 from tests.servers.faults import STATUSES, FaultPlan
 from tests.servers.gemini import GeminiServer
@@ -23,13 +24,13 @@ from tests.servers.http import HTML, Handler, Request, Response, json_response
 from tests.servers.openai import OpenAiServer
 from tests.servers.prompts_for_tests import verify_claims
 from tests.servers.serving import serving
-from tests.servers.test_servers import client_for
+from tests.servers.test_servers import client_for, fit
 from tests.tasks.models.test_prices import price
 
 CANARY = "AIzaCANARY0123456789-sk-proj_abcdef"
 SHOWN = CANARY[:12]
 """Even a part of it is too much."""
-KINDS: tuple[type[ModelServer], ...] = (GeminiServer, OpenAiServer)
+KINDS: tuple[type[ModelServer], ...] = (GeminiServer, OpenAiServer, MessagesServer)
 CASES = [(kind, fault) for kind in KINDS for fault in sorted(kind.known_faults)]
 
 
@@ -62,7 +63,7 @@ def shown(
 ) -> str:
     async def once(address: str) -> str:
         client = client_for(server, address, CANARY, timeout)
-        return await outcome(client, warehouse, verify_claims(note=note))
+        return await outcome(client, warehouse, fit(server, verify_claims(note=note)))
 
     with serving(handler) as address:
         return asyncio.run(once(address))

@@ -4,13 +4,16 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import MODEL, at_hand, configured, value, write_configs
 from tests.flows.plain_evaluation import evaluate_plainly
+from tests.servers.anthropic import MessagesServer
 from tests.servers.base import ModelServer
+from tests.servers.faults import FaultPlan
 from tests.servers.gemini import GeminiServer
 from tests.servers.openai import OpenAiServer
 
@@ -74,6 +77,29 @@ def test_a_judge_that_answers_is_ready(folder: Path, evergreen: Evergreen) -> No
     assert code == 0
     assert f"gemini: answers as {MODEL}; said consistent ($0.00" in answer
     assert len(server.log.entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "exits", "said"),
+    [
+        ({"thinking_tokens": 20}, 0, f"answers as {MODEL}; said consistent (price unknown)"),
+        ({"key": "another key"}, 1, "the key is not accepted"),
+        ({"models": ["another"]}, 1, "there is no such model"),
+        ({"faults": FaultPlan(("spend_cap",))}, 1, "the account's credit or limit is used up"),
+    ],
+)
+def test_a_judge_of_anthropic_is_ready_or_says_why_not(
+    folder: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, Any], exits: int, said: str,
+) -> None:  # fmt: skip
+    server = MessagesServer(**{"key": CANARY} | options)
+    with at_hand(server, "gemini"):
+        monkeypatch.setenv("EVERGREEN_TEST_KEY", CANARY)
+        code, answer, remarks = evergreen("judges", "check", "messages")
+    told = " ".join((answer + remarks).split())
+    assert (code, len(server.headers)) == (exits, 1)
+    assert said in told
+    assert CANARY not in told
 
 
 @pytest.mark.parametrize(

@@ -23,25 +23,28 @@ from tasks.models.gateway import Gateway
 from tasks.models.live_sender import LiveSender
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import open_warehouse
+from tests.servers.anthropic import MessagesServer
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
 from tests.servers.http import Request, Response
 from tests.servers.openai import OpenAiServer
-from tests.servers.prompts_for_tests import verify_claims
+from tests.servers.prompts_for_tests import verify_claims, without_sampling
 from tests.servers.serving import serving
-from tests.servers.test_servers import BOTH, Client, client_for
+from tests.servers.test_servers import BOTH, EVERY, Client, client_for
 from tests.tasks.agents.foreign_json import ANYTHING, damaged
 from tests.tasks.models.batching import client as batch_client
 from tests.tasks.models.senders import QUICK
 from tests.tasks.models.test_prices import price
 
-ASKED = verify_claims()
+ASKED = without_sampling(verify_claims())
 CALM = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 REFUSALS: dict[type[ModelServer], Any] = {
     GeminiServer: {"error": {"code": 429, "message": "no", "status": "RESOURCE_EXHAUSTED",
                    "details": [{"@type": "QuotaFailure", "violations": [{"quotaId": "PerMinute"}]},
                                {"@type": "RetryInfo", "retryDelay": "3s"}]}},
     OpenAiServer: {"error": {"message": "no", "type": "requests", "code": "rate_limit"}},
+    MessagesServer: {"type": "error", "request_id": "r1", "error": {
+        "type": "rate_limit_error", "message": "no", "details": {"error_code": "a_limit"}}},
 }  # fmt: skip
 GEMINI_JOB = {
     "name": "batches/1", "done": True,
@@ -108,7 +111,7 @@ def asking(kind: type[ModelServer], foreign: Foreign) -> Iterator[Callable[[], R
         runner.run(client.close())
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("status", [200, 400, 429, 500])
 def test_a_damaged_answer_is_read_or_an_error_of_ours(kind: type[ModelServer], status: int) -> None:
     body = whole(kind) if status == 200 else REFUSALS[kind]
@@ -167,7 +170,7 @@ def test_a_list_of_batches_without_end_is_left(kind: Any) -> None:
         asyncio.run(find(address))
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("charset", ["hex", "rot13", "undefined", "utf-16", "no-such", "\xe9"])
 def test_a_refusal_is_read_in_whatever_charset_it_says_it_is(
     kind: type[ModelServer], charset: str
@@ -181,7 +184,7 @@ def test_a_refusal_is_read_in_whatever_charset_it_says_it_is(
             assert meaning in (type(caught.value).__name__, getattr(caught.value, "kind", ""))
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize(
     ("status", "meaning"),
     [(202, "garbled"), (204, "garbled"), (302, "Misconfigured"), (303, "garbled"),
@@ -195,7 +198,7 @@ def test_a_status_that_is_neither_an_answer_nor_a_refusal_is_a_lost_answer_or_a_
     assert meaning in (type(caught.value).__name__, getattr(caught.value, "kind", ""))
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize("status", [200, 500])
 def test_an_answer_that_is_nested_too_deeply_is_lost(kind: type[ModelServer], status: int) -> None:
     deep = b'{"candidates":' * 100_000 + b"1" + b"}" * 100_000
@@ -203,12 +206,12 @@ def test_an_answer_that_is_nested_too_deeply_is_lost(kind: type[ModelServer], st
         ask()
 
 
-@BOTH
+@EVERY
 def test_counts_that_the_warehouse_cannot_hold_are_not_said(
     kind: type[ModelServer], tmp_path: Path
 ) -> None:
     body = json.dumps(whole(kind))
-    for name in ("promptTokenCount", "prompt_tokens"):
+    for name in ("promptTokenCount", "prompt_tokens", "input_tokens"):
         body = re.sub(rf'"{name}": \d+', f'"{name}": {2**63}', body)
 
     async def bought(address: str) -> Any:
