@@ -1,0 +1,68 @@
+"""Why a model stopped: the finish reasons of all makers and gateways, and what each one means.
+
+Most are named by the makers' own SDKs and documentation, some only by the code of gateways and
+servers (LiteLLM, OpenRouter, vLLM, SGLang, llama.cpp, TGI). Only their letters are compared, and
+without case: `MAX_TOKENS`, `max-tokens` and `maxTokens` are one.
+"""
+
+import re
+from typing import Literal
+
+Ending = Literal["whole", "cut", "filtered", "broke_off", "tool"]
+
+REASONS: dict[Ending, str] = {
+    "whole": """
+        stop end_turn stop_sequence eos eos_token eos_found eot end complete completed done
+        finish finished endoftext stop_criteria_met normal success word
+    """,
+    "cut": """
+        length max_tokens max_output_tokens max_completion_tokens max_new_tokens max_length max_len
+        max_context limit token_limit output_limit model_length context_length
+        context_length_exceeded model_context_window_exceeded context_window_exceeded continuation
+        compaction truncated
+    """,
+    "filtered": """
+        content_filter content_filtered safety recitation language blocklist blacklist
+        prohibited_content spii guardrail_intervened refusal refused sensitive moderation blocked
+        error_toxic escalation model_armor pup_limited_disabled image_safety image_recitation
+        image_prohibited_content
+    """,
+    "broke_off": """
+        error error_limit insufficient_system_resource rate_limit_exceeded abort aborted cancel
+        cancelled canceled user_cancel interrupted timeout time_limit network_error failed
+        incomplete not_finished pause_turn other repetition load unload malformed_function_call
+        malformed_response malformed_tool_use malformed_model_output too_many_tool_calls
+        unexpected_tool_call missing_thought_signature image_other no_image
+    """,
+    "tool": "tool_calls tool_call tool_use function_call function_calls",
+}
+"""The reasons for each way to end."""
+ENDINGS: dict[str, Ending] = {
+    reason.replace("_", ""): ending
+    for ending, reasons in REASONS.items()
+    for reason in reasons.split()
+}
+_IGNORED = re.compile(r"^(finish_)?reason_|[^a-z]+")
+"""The first is what Google's and xAI's enumerations write before each reason."""
+WORDS: dict[Ending, str] = {
+    "whole": "ended of itself",
+    "cut": "cut at its token limit",
+    "filtered": "stopped by the provider's content filter",
+    "broke_off": "broken off by the provider",
+    "tool": "stopped to call a tool, and nobody answers tool calls here",
+}
+PLAIN_REASONS = frozenset({"length", "content_filter"})
+"""Reasons that say no more than the words for their ending."""
+
+
+def classify_finish(reason: str | None) -> Ending | None:
+    """Return what a finish reason means; "whole" if none is given, None if it is not known."""
+    return ENDINGS.get(_IGNORED.sub("", (reason or "stop").lower()))
+
+
+def describe_cut(reason: str | None) -> str | None:
+    """Say why an answer is not whole; None if it is, or if the reason is not known."""
+    ending = classify_finish(reason)
+    if ending in (None, "whole"):
+        return None
+    return WORDS[ending] if reason in PLAIN_REASONS else f"{WORDS[ending]} ({reason})"

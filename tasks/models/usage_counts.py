@@ -1,0 +1,46 @@
+"""Counts of tokens in the usage of any API, under the names that makers and gateways give them."""
+
+from typing import Any
+
+MAX_COUNT = 2**63 - 1
+CACHED_NAMES = frozenset(
+    {
+        "cachedtokens",  # OpenAI in details, Moonshot at the top
+        "promptcachehittokens",  # DeepSeek
+        "cachereadinputtokens",  # Anthropic, Perplexity, Bedrock
+        "cachereadtokens",
+        "cachedinputtokens",
+        "cachedprompttokens",
+        "cachedprompttexttokens",  # xAI
+        "inputcachedtokens",
+        "numcachedtokens",  # Mistral
+        "totalcachedtokens",
+        "cachedcontenttokencount",  # Google
+    }
+)
+"""Names of the tokens that were read from a prompt cache, in lower case without `_`."""
+OTHER_TOKENS = ("completion", "output", "cost")
+"""Fields whose counts are not of the prompt begin with these."""
+
+
+def count_tokens(value: Any) -> int | None:
+    """Return a count from 0 to MAX_COUNT: an integer, also as text; None for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        value = int(value)
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_count and 0 <= value <= MAX_COUNT else None
+
+
+def count_cached(usage: Any) -> int | None:
+    """Return the tokens read from a prompt cache: what is said more than once, is one count."""
+    found: list[int] = []
+    nested = [usage]
+    while nested:
+        value = nested.pop()
+        for name, inner in value.items() if isinstance(value, dict) else ():
+            number = count_tokens(inner)
+            if number is not None and str(name).lower().replace("_", "") in CACHED_NAMES:
+                found.append(number)
+            elif not str(name).startswith(OTHER_TOKENS):
+                nested.append(inner)
+    return max(found, default=None)
