@@ -21,7 +21,7 @@ from tasks.agents.agent import (
     JobStatus,
     UnreadableJobAnswer,
 )
-from tasks.agents.kinds import read_answer
+from tasks.agents.kinds import describe_doubtful_end, read_answer
 from tasks.configuration.agents import Ask
 from tasks.jobs.rendering import render_text
 from tasks.jobs.rows import (
@@ -82,7 +82,7 @@ class JobRunner:
     reply: str
     """The reply if it answers with a question."""
     on_message: Callable[[str], None] = lambda text: None
-    """Called after each try that certainly started no job."""
+    """Called after each try that certainly started no job, and with what is odd about a report."""
     guard: KeyGuard = field(default_factory=KeyGuard)
     """Finds our keys in what comes back."""
     only_looks: bool = False
@@ -352,6 +352,8 @@ class JobRunner:
         await self.warehouse.write_async(
             Change(Job, [done]), *build_report_changes(item, done, answer, text)
         )
+        if doubt := describe_doubtful_end(done.kind, done.remote_word):
+            self.on_message(f"{self.agent} · {item.title}: {doubt}")
 
     async def _update(self, job: Job, **changes: Any) -> Job:
         """Store changes, without our keys: an agent may hand back what it was given."""

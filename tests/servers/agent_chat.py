@@ -10,7 +10,7 @@ class ChatAgentServer(AgentServer):
     """`extra` goes over the message, `body` over the completion, `finish_reason` is its end."""
 
     path = "/chat/completions"
-    finish_reason = "stop"
+    finish_reason: str | None = "stop"
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)

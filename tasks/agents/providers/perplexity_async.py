@@ -6,7 +6,7 @@ creates no second job, so `repeatable` may be set for such an agent. This client
 
 from typing import Any
 
-from tasks.agents.agent import JobAnswer, JobRequest
+from tasks.agents.agent import JobAnswer, JobRequest, JobStatus
 from tasks.agents.json_values import (
     child,
     objects,
@@ -27,7 +27,9 @@ from tasks.agents.providers.answers import (
 )
 from tasks.agents.providers.chat import parse_chat_usage
 from tasks.configuration.agents import ApiAsk
+from tasks.models.finish_reasons import describe_cut
 
+COMPLETED = "COMPLETED"
 NO_TEXT = "COMPLETED, but without text"
 
 
@@ -41,6 +43,15 @@ class PerplexityAsyncClient(PolledClient[ApiAsk]):
         """Build the request for a report, with the whole conversation."""
         completion = {"model": self.ask.model, "messages": request.chat_messages()}
         return {"request": completion | self.ask.parameters, "idempotency_key": request.job}
+
+    def _parse_status(self, answer: Any, remote_id: str | None) -> JobStatus | None:
+        """Return the job's status; of a completed one, the completion's finish reason."""
+        status = super()._parse_status(answer, remote_id)
+        if status is None or status.remote_state != COMPLETED:
+            return status
+        choice = next(iter(objects(child(answer, "response", "choices"))), None)
+        reason = string(child(choice, "finish_reason"))
+        return status.model_copy(update={"remote_state": reason or COMPLETED})
 
 
 def read(raw: str) -> JobAnswer:
@@ -75,11 +86,10 @@ def read(raw: str) -> JobAnswer:
 def _describe_problem(body: dict[str, Any], choice: dict[str, Any], text: str) -> str | None:
     """Describe why there is no report; None if there is one."""
     status = string(body.get("status")) or "no status"
-    if status != "COMPLETED":
+    if status != COMPLETED:
         return ": ".join(filter(None, [status, string(body.get("error_message"))]))
-    if choice.get("finish_reason") == "length":
-        return "cut at its token limit"
-    return None if text.strip() else NO_TEXT
+    cut = describe_cut(string(choice.get("finish_reason")))
+    return cut or (None if text.strip() else NO_TEXT)
 
 
 def _list_action(step: dict[str, Any]) -> SearchAction:

@@ -1,5 +1,6 @@
 """Any OpenAI-compatible chat completions endpoint."""
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from tests.servers.agent_chat import ChatAgentServer
 from tests.tasks.agents.conversations import SAID, TOLD, bought, check, cited, question
 
 A, B = "https://a.org/one", "https://b.org/two"
+TOOL = "stopped to call a tool, and nobody answers tool calls here"
+ONLY_THOUGHTS = "ended (stop) with nothing but its reasoning"
 
 
 def serving_with(text: str, **extra: Any) -> ChatAgentServer:
@@ -98,9 +101,20 @@ def test_thoughts_are_no_part_of_the_report_but_counted(
         ("length", {}, "cut at its token limit"),
         ("content_filter", {}, "stopped by the provider's content filter"),
         ("stop", {"refusal": "I will not."}, "refused: I will not."),
+        ("MAX_TOKENS", {}, "cut at its token limit (MAX_TOKENS)"),
+        ("model_length", {}, "cut at its token limit (model_length)"),
+        ("SAFETY", {}, "stopped by the provider's content filter (SAFETY)"),
+        ("error", {}, "broken off by the provider (error)"),
+        (
+            "insufficient_system_resource",
+            {},
+            "broken off by the provider (insufficient_system_resource)",
+        ),
+        ("tool_calls", {}, f"{TOOL} (tool_calls)"),
+        ("tool_calls", {"content": ""}, f"{TOOL} (tool_calls)"),
         ("stop", {"content": None}, "ended (stop) without text"),
-        ("tool_calls", {"content": ""}, "ended (tool_calls) without text"),
-        ("stop", {"content": "<think>never ended"}, "ended (stop) without text"),
+        ("stop", {"content": "<think>never ended"}, ONLY_THOUGHTS),
+        ("stop", {"content": "", "reasoning_content": "first this"}, ONLY_THOUGHTS),
     ],
 )
 def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
@@ -114,10 +128,39 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
     assert answer.text == ("" if "content" in extra else "Half a rep")
 
 
-def test_an_unknown_end_with_a_text_is_a_report() -> None:
+@pytest.mark.parametrize("reason", [None, "", "eos", "end_turn", "STOP", "COMPLETE", "because"])
+def test_a_whole_or_an_unknown_end_with_a_text_is_a_report(reason: str | None) -> None:
     server = ChatAgentServer("A report.")
-    server.finish_reason = "eos"
+    server.finish_reason = reason
     assert bought("chat", server, path="/v1").outcome == "report"
+
+
+@pytest.mark.parametrize(
+    ("native", "error"),
+    [
+        ({"native_finish_reason": "MAX_TOKENS"}, "cut at its token limit (MAX_TOKENS)"),
+        (
+            {"provider_specific_fields": {"native_finish_reason": "error"}},
+            "broken off by the provider (error)",
+        ),
+        ({"native_finish_reason": "completed"}, None),
+        ({"native_finish_reason": "because"}, None),
+        ({"native_finish_reason": None, "provider_specific_fields": None}, None),
+    ],
+)
+def test_the_end_that_a_gateway_hides_counts(native: dict[str, Any], error: str | None) -> None:
+    message = {"role": "assistant", "content": "Half a rep"}
+    choice = {"message": message, "finish_reason": "stop"} | native
+    assert read(json.dumps({"choices": [choice]})).error == error
+
+
+def test_usage_is_counted_under_the_names_of_all_makers() -> None:
+    server = ChatAgentServer()
+    server.body = {"usage": {"prompt_tokens": "100", "completion_tokens": "20",
+                             "prompt_cache_hit_tokens": 40}}  # fmt: skip
+    assert bought("chat", server, path="/v1").usage.model_dump(exclude_none=True) == {
+        "input_tokens": 100, "cached_tokens": 40, "output_tokens": 20
+    }  # fmt: skip
 
 
 def test_an_error_inside_an_answer_that_says_200_is_a_failure_with_its_words() -> None:
