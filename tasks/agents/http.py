@@ -8,6 +8,7 @@ answer is complete, the answer and the money paid for it are lost.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Generic, Literal, TypeVar
@@ -21,6 +22,7 @@ from tasks.models.client import (
     QUOTA_CODES,
     classify_status,
     parse_error,
+    parse_error_body,
     parse_json,
     redact_key,
 )
@@ -32,12 +34,16 @@ from tasks.models.errors import (
     TransientError,
 )
 from tasks.models.transport import ModelTransport
+from tasks.models.usage_counts import count_tokens
 
 AskT = TypeVar("AskT", bound=ApiAsk | HttpAsk)
 CONFIGURED_IN = "configs/agents.yaml"
 REFUSED_UNBILLED = frozenset({408, 429, 503})
 """Statuses that say "try later" before any work has begun. After another 5xx (an internal error, a
 gateway that lost its backend) the job may exist."""
+NO_CREDIT = re.compile(r"insufficient.{0,20}(credit|balance|quota|funds)", re.I)
+RATE_LIMIT = re.compile(r"rate.?limit|too many requests", re.I)
+"""Words of errors inside HTTP 200, which have no status of their own."""
 
 
 class ApiClient(Generic[AskT]):
@@ -143,6 +149,19 @@ class ApiClient(Generic[AskT]):
             return self._quota_error(message)
         return self._classify_status(code, message, response.headers, buying=buying)
 
+    def find_refusal(self, error: Any) -> ModelError | None:
+        """Return what an error inside HTTP 200, beside no answer, means: what its own status or its
+        words would mean; None if neither is known."""
+        message, word, code = parse_error_body(error)
+        message = redact_key(message, self._key)
+        said = f"{word}: {message}"
+        if word in QUOTA_CODES or code == 402 or NO_CREDIT.search(said):
+            return self._quota_error(message)
+        code = 429 if code is None and RATE_LIMIT.search(said) else code
+        if code is None or not 400 <= code < 600:
+            return None
+        return self._classify_status(code, message, {}, buying=True)
+
     def _classify_status(
         self, code: int, message: str, headers: Mapping[str, str], *, buying: bool
     ) -> ModelError:
@@ -186,7 +205,17 @@ class SynchronousClient(ApiClient[ApiAsk]):
         answer = await self.buy(path, body)
         if not isinstance(answer, dict):
             raise TransientError("the answer is not a JSON object", "garbled", maybe_billed=True)
+        error = self.find_lone_error(answer)
+        if error and (refusal := self.find_refusal(error)):
+            raise refusal
         return answer
+
+    def find_lone_error(self, answer: dict[str, Any]) -> Any:
+        """Return the error that came in the place of an answer; None if anything was bought."""
+        usage = answer.get("usage")
+        billed = count_tokens(usage.get("output_tokens")) if isinstance(usage, dict) else None
+        parts = answer.get("output") or answer.get("content")
+        return None if parts or billed else answer.get("error")
 
     def ended_status(self, remote_state: str, answer: Any) -> JobStatus:
         """Return the status of an answered job: the whole answer, with the key redacted."""

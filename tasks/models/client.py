@@ -11,6 +11,7 @@ import httpx
 
 from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
+from tasks.models.usage_counts import count_tokens
 from tasks.warehouse.rows import replace_surrogates
 
 CONFIGURED_IN = "configs/judges.yaml"
@@ -125,12 +126,17 @@ def parse_error(response: httpx.Response) -> tuple[str, str | None]:
         body: Any = response.json()
     except (ValueError, RecursionError):
         return _read_text(response), None  # callers truncate it after redacting the key
-    inner = body.get("error", body) if isinstance(body, dict) else body
-    if not isinstance(inner, dict):
-        return str(inner), None
-    message = inner.get("message") or inner.get("detail") or inner
-    word = inner.get("code") or inner.get("type")
-    return str(message), word if isinstance(word, str) else None
+    return parse_error_body(body.get("error", body) if isinstance(body, dict) else body)[:2]
+
+
+def parse_error_body(error: Any) -> tuple[str, str | None, int | None]:
+    """Return the message, code and HTTP status of an error object, in any of the known forms."""
+    if not isinstance(error, dict):
+        return str(error), None, None
+    message = error.get("message") or error.get("detail") or error
+    word = error.get("code") or error.get("type")
+    status = next(filter(None, (count_tokens(error.get(n)) for n in ("code", "status"))), None)
+    return str(message), word if isinstance(word, str) else None, status
 
 
 def _read_text(response: httpx.Response) -> str:

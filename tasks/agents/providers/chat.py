@@ -41,6 +41,15 @@ class ChatClient(SynchronousClient):
         choice = next(iter(objects(answer.get("choices"))), None)
         return self.ended_status(string(child(choice, "finish_reason")) or "answered", answer)
 
+    def find_lone_error(self, answer: dict[str, Any]) -> Any:
+        """Return the error in the place of an answer, also in a choice; None beside any text, or if
+        tokens were written: then it was billed."""
+        choice = next(iter(objects(answer.get("choices"))), None)
+        message = child(choice, "message")
+        text = join_content(child(message, "content")) or _find_thoughts(message)
+        billed = text or count_tokens(child(answer, "usage", "completion_tokens"))
+        return None if billed else answer.get("error") or child(choice, "error")
+
     async def check(self) -> str:
         """Look the model up in the free list of models; if there is no list, buy one token."""
         model = self.ask.model

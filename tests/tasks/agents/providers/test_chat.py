@@ -7,9 +7,15 @@ import pytest
 
 from tasks.agents.agent import ReportSource
 from tasks.agents.providers.chat import read
-from tasks.models.errors import Misconfigured
+from tasks.models.errors import (
+    Misconfigured,
+    ModelError,
+    QuotaExhausted,
+    RequestRejected,
+    TransientError,
+)
 from tests.servers.agent_chat import ChatAgentServer
-from tests.tasks.agents.conversations import SAID, TOLD, bought, check, cited, question
+from tests.tasks.agents.conversations import KEY, SAID, TOLD, bought, check, cited, question
 
 A, B = "https://a.org/one", "https://b.org/two"
 TOOL = "stopped to call a tool, and nobody answers tool calls here"
@@ -166,6 +172,82 @@ def test_usage_is_counted_under_the_names_of_all_makers() -> None:
 def test_an_error_inside_an_answer_that_says_200_is_a_failure_with_its_words() -> None:
     answer = read('{"error": {"message": "Upstream went away", "code": 502}}')
     assert (answer.outcome, answer.error) == ("failed", "Upstream went away")
+
+
+def in_choice(error: Any, **message: Any) -> dict[str, Any]:
+    return {"choices": [{"message": message, "finish_reason": "error", "error": error}]}
+
+
+def refused(answer: dict[str, Any]) -> ModelError:
+    server = ChatAgentServer()
+    server.refusals = [answer]
+    with pytest.raises(ModelError) as caught:
+        bought("chat", server, path="/v1")
+    assert server.bought == 0
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"error": {"message": "Slow down", "code": 429}},
+        {"error": {"message": "Slow down", "code": "429"}},
+        {"error": {"message": "Slow down", "type": "rate_limit_error"}},
+        {"error": "Rate limit exceeded: free-models-per-min", "choices": None},
+        in_choice({"message": "Too Many Requests", "status": 429}),
+        in_choice({"message": "Slow down", "code": 429}, content=None),
+    ],
+)
+def test_a_rate_limit_inside_an_answer_that_says_200_is_one(answer: dict[str, Any]) -> None:
+    error = refused(answer)
+    assert isinstance(error, TransientError)
+    assert (error.kind, error.maybe_billed) == ("rate_limit", False)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"error": {"message": "This request requires more credits test-key", "code": 402}},
+        {"error": {"message": "Insufficient credits", "code": "payment_required"}},
+        {"error": {"message": "Insufficient account balance", "code": 429}},
+        {"error": {"message": "Over it", "code": "insufficient_quota"}},
+        in_choice("insufficient_user_quota"),
+    ],
+)
+def test_no_credit_inside_an_answer_that_says_200_stops_the_stage(answer: dict[str, Any]) -> None:
+    error = refused(answer)
+    assert isinstance(error, QuotaExhausted)
+    assert "no credit or quota left" in str(error)
+    assert KEY not in str(error)
+
+
+def test_another_code_inside_an_answer_that_says_200_means_what_the_status_does() -> None:
+    assert isinstance(refused({"error": {"message": "No", "code": 401}}), Misconfigured)
+    assert isinstance(refused({"error": {"message": "No", "code": 400}}), RequestRejected)
+    lost = refused({"error": {"message": "Upstream went away", "code": 502}})
+    assert isinstance(lost, TransientError)
+    assert lost.maybe_billed
+    assert "Upstream went away" in str(lost)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        in_choice({"message": "Provider disconnected", "code": 429}, content="Half a rep"),
+        in_choice({"message": "Provider disconnected", "code": 429}, reasoning="First this"),
+        in_choice({"message": "Provider disconnected", "code": 429})
+        | {"usage": {"completion_tokens": "7"}},
+        {"error": {"message": "Provider disconnected", "code": "server_error"}},
+    ],
+)
+def test_an_error_beside_what_was_billed_or_without_a_known_code_fails_the_report(
+    answer: dict[str, Any],
+) -> None:
+    server = ChatAgentServer()
+    server.refusals = [answer]
+    failed = bought("chat", server, path="/v1")
+    assert (failed.outcome, failed.error) == ("failed", "Provider disconnected")
+    assert len(server.asked) == 1
 
 
 def test_content_in_parts_is_one_text() -> None:
