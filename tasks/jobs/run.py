@@ -48,6 +48,7 @@ from tasks.models.errors import (
     TransientError,
 )
 from tasks.pending.reports import PendingReport
+from tasks.scoring.agent_models import describe_change
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.jobs import GONE_AFTER, Job, JobState
 from tasks.warehouse.rows import utc_now
@@ -89,6 +90,8 @@ class JobRunner:
     """Whether it starts nothing and looks at each job without waiting for its end."""
     reached: bool = False
     """Whether the agent has answered in this run."""
+    models: list[str] = field(default_factory=list)
+    """The model of each report of the edition, as far as it is known."""
     in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
     """Requests that are being paid for: an interrupted run still waits for them."""
 
@@ -354,6 +357,10 @@ class JobRunner:
         )
         if doubt := describe_doubtful_end(done.kind, done.remote_word):
             self.on_message(f"{self.agent} · {item.title}: {doubt}")
+        if model := done.model_version:
+            if change := describe_change(self.models, model):
+                self.on_message(f"{self.agent} {change}")
+            self.models.append(model)
 
     async def _update(self, job: Job, **changes: Any) -> Job:
         """Store changes, without our keys: an agent may hand back what it was given."""
