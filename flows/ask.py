@@ -91,7 +91,7 @@ async def ask(
         mixed = [
             f" {agent} answered as {described}."
             for agent in agents
-            if (described := describe_models(models.get(agent, {}).values()))
+            if (described := describe_models(models.get(agent, ())))
         ]
         if not is_snapshot_current(store, edition):
             export_edition(store, edition)

@@ -107,7 +107,7 @@ async def open_job_runner(
         budget=get_budget(warehouse),
         reply=load_agents().clarification_reply,
         on_message=on_message,
-        models=[*load_models(warehouse, edition).get(agent, {}).values()],
+        models=load_models(warehouse, edition).get(agent, []),
     )
     with warehouse.context.hold(runner, edition, agent):
         async with runner.closing():

@@ -62,7 +62,7 @@ def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages:
             agent=agent,
             description=descriptions.get(agent),
             exposure=exposure.get(agent),
-            models=describe_models(models.get(agent, {}).values()),
+            models=describe_models(models.get(agent, ())),
             main_title=entry.title,
             figures=list(_list_figures(material, agent)),
             chart=_draw_profile(material, views, agent),

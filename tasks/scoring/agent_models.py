@@ -4,7 +4,7 @@ Only reports count that were asked for here: those that were imported name no mo
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -14,25 +14,26 @@ from tasks.models.model_names import normalize_model, same_model
 from tasks.warehouse.store import Readable
 
 ANSWERED = """
-SELECT r.agent, r.assignment, j.model_version FROM reports AS r
+SELECT r.agent, r.assignment, j.model_version, j.created_at, j.job FROM reports AS r
 JOIN jobs AS j ON r.source_path = 'job ' || j.job AND j.edition = r.edition AND j.agent = r.agent
     AND j.assignment = r.assignment
 WHERE r.edition = $1 AND j.model_version IS NOT NULL ORDER BY j.created_at, j.job
 """
-FIGURES = """
-SELECT agent, protocol, metric, judge, assignment FROM scores
-WHERE edition = $1 AND list_contains($2, agent) AND value IS NOT NULL
+FIGURE = "agent", "protocol", "metric", "judge"
+BEHIND_FIGURES = f"""
+WITH answered AS ({ANSWERED})
+SELECT {", ".join(FIGURE)}, model_version FROM scores JOIN answered USING (agent, assignment)
+WHERE edition = $1 AND value IS NOT NULL ORDER BY created_at, job
 """
-FIGURE = ["agent", "protocol", "metric", "judge"]
 MAX_NAMED, MAX_CHARS = 4, 80
 """Models named, and characters of each name: some presets change with every report."""
 
 
-def load_models(source: Readable, edition: str) -> dict[str, dict[str, str]]:
-    """Return agent → assignment → the model that says it wrote this report, the oldest first."""
-    found: dict[str, dict[str, str]] = {}
-    for agent, assignment, model in source.frame(ANSWERED, [edition]).iter_rows():
-        found.setdefault(agent, {})[assignment] = model
+def load_models(source: Readable, edition: str) -> dict[str, list[str]]:
+    """Return by agent the models that say that they wrote its reports, the oldest first."""
+    found: dict[str, list[str]] = {}
+    for agent, _, model, *_ in source.frame(ANSWERED, [edition]).iter_rows():
+        found.setdefault(agent, []).append(model)
     return found
 
 
@@ -71,19 +72,9 @@ def describe_change(earlier: Sequence[str], model: str) -> str | None:
 def add_models(source: Readable, edition: str, board: pl.DataFrame) -> pl.DataFrame:
     """Return a leaderboard's rows with `models`: those whose reports a figure mixes; null if it
     mixes none."""
-    models = load_models(source, edition)
-    mixed = [agent for agent, answered in models.items() if describe_models(answered.values())]
-    rests_on: Mapping[tuple[str, ...], list[tuple[str]]] = {}
-    if mixed:
-        rests_on = source.frame(FIGURES, [edition, mixed]).rows_by_key(FIGURE)
+    behind = source.frame(BEHIND_FIGURES, [edition]).rows_by_key(FIGURE)
     described = [
-        describe_models(
-            model
-            for assignment, model in models.get(key[0], {}).items()
-            if (assignment,) in rests_on[key]
-        )
-        if key in rests_on
-        else None
+        describe_models(model for (model,) in behind.get(key, ()))
         for key in board.select(FIGURE).iter_rows()
     ]
     return board.with_columns(models=pl.Series(described, dtype=pl.String))
