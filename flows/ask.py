@@ -32,6 +32,7 @@ from tasks.pending.reports import (
 from tasks.planning.parameters import AskableAgent, Count, Usd
 from tasks.processes.pool import HELPERS
 from tasks.reports import get_report
+from tasks.scoring.agent_models import describe_models, load_models
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current
 from tasks.warehouse.store import Warehouse
@@ -86,6 +87,12 @@ async def ask(
         failures = await _get_reports(store, edition, agents, wanted)
         left = _count_missing(store, wanted)
         came = len(wanted) - left
+        models = load_models(store, edition)
+        mixed = [
+            f" {agent} answered as {described}."
+            for agent in agents
+            if (described := describe_models(models.get(agent, ())))
+        ]
         if not is_snapshot_current(store, edition):
             export_edition(store, edition)
         await add_table_artifact(
@@ -98,6 +105,7 @@ async def ask(
     message = f"{edition}: {format_count(came, 'report')} received" + (
         f", ${budget.spent:,.2f} spent in this run." if budget.spent else "."
     )
+    message += "".join(mixed)
     if not left:
         return Completed(message=message)
     return Completed(

@@ -78,6 +78,7 @@ def _print_header(report: ExplainedReport) -> None:
         ("Article", report.url),
         ("Query", report.query),
         ("Made", _describe_origin(report)),
+        ("Doubtful", report.doubtful_end),
         ("Extracted", report.empty_lists),
         ("Citations", _describe_unreliable(report)),
     ]  # fmt: skip

@@ -15,13 +15,16 @@ from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import get_judge_title
 from tasks.metrics.aggregates import rests_on_few
 from tasks.pending.drafts import count_unreviewed
+from tasks.scoring.agent_models import add_models
 from tasks.scoring.board_notes import (
     EMPTY_LIST,
+    MIXED_MODELS,
     OTHER_FIGURES,
     OTHER_NOTES,
     choose_other_figure,
     describe_columns_left_out,
     describe_empty_lists,
+    describe_mixed_models,
     describe_ranges,
     describe_reports,
     format_delivered,
@@ -41,7 +44,7 @@ from tasks.warehouse.store import Readable
 ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
          "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
          "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
-         "unranked", "n_empty_lists")  # fmt: skip
+         "unranked", "n_empty_lists", "models")  # fmt: skip
 FEW, PROVISIONAL = "†", "*"
 """Marks after a figure."""
 FEW_NOTE = f"{FEW}: based on fewer than half of the agent's reports."
@@ -71,7 +74,7 @@ def load_leaderboard(source: Readable, edition: str) -> pl.DataFrame:
         "SELECT * FROM leaderboard WHERE edition = $1 ORDER BY protocol, metric, judge, agent",
         [edition],
     )
-    return count_empty_lists(source, edition, rows)
+    return add_models(source, edition, count_empty_lists(source, edition, rows))
 
 
 def print_leaderboard(
@@ -142,6 +145,7 @@ def _print_judge_table(
         board.note,
         FEW_NOTE if any(map(_rests_on_few, rows.iter_rows(named=True))) else "",
         describe_empty_lists(rows),
+        describe_mixed_models(rows),
         describe_reports(rows, board.last),
         describe_columns_left_out(rows, board.columns),
         OTHER_NOTES[other] if other else "",
@@ -221,6 +225,7 @@ def _format_cells(board: Board, figures: Figures, agents: Sequence[str], metric:
         value = row.get("value")
         marks = f"{FEW * _rests_on_few(row)}{PROVISIONAL * bool(row.get('provisional'))}"
         marks += EMPTY_LIST * bool(row.get("n_empty_lists"))
+        marks += MIXED_MODELS * bool(row.get("models"))
         cells.append(("–" if value is None else _format_value(board, metric, value), marks))
     width = max(len(marks) for _, marks in cells)
     return [f"{figure}{marks:<{width}}" for figure, marks in cells]

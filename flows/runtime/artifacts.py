@@ -18,7 +18,7 @@ from flows.display.leaderboard import leaderboard_rows, load_leaderboard
 from flows.runtime.task_runs import Failure
 from tasks.costs.tokens import load_costs_since
 from tasks.foreign_text import make_visible
-from tasks.scoring.board_notes import EMPTY_LIST
+from tasks.scoring.board_notes import EMPTY_LIST, MIXED_MODELS
 from tasks.scoring.boards import select_boards
 from tasks.warehouse.store import Readable
 
@@ -26,7 +26,8 @@ MAX_ROWS = 500
 """Rows of a table artifact: the UI keeps the whole table in the page."""
 LEADERBOARD_NOTE = (
     "in percent. –: not assessed, or nothing to assess. *: provisional, items are still open or "
-    f"another version judged them. {EMPTY_LIST}: an empty list of claims or facts is doubtful."
+    f"another version judged them. {EMPTY_LIST}: an empty list of claims or facts is doubtful. "
+    f"{MIXED_MODELS}: the agent answered as several models."
 )
 MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+!|~&$:@/.-]")
 ADDRESS = re.compile(r"(?i:https?|ftp|www|mailto|xmpp)(?=[:.])|@")

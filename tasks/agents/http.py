@@ -19,6 +19,8 @@ from tasks.agents.agent import Gone, JobStatus
 from tasks.configuration.agents import ApiAsk, HttpAsk
 from tasks.models.client import (
     classify_status,
+    describe_error,
+    find_error_status,
     parse_error,
     parse_json,
     redact_key,
@@ -31,6 +33,7 @@ from tasks.models.errors import (
     TransientError,
 )
 from tasks.models.transport import ModelTransport
+from tasks.models.usage_counts import count_tokens
 
 AskT = TypeVar("AskT", bound=ApiAsk | HttpAsk)
 CONFIGURED_IN = "configs/agents.yaml"
@@ -140,6 +143,16 @@ class ApiClient(Generic[AskT]):
         message = redact_key(message, self._key)
         return self._classify_status(code, message, response.headers, buying=buying, word=word)
 
+    def find_refusal(self, error: Any) -> ModelError | None:
+        """Return what an error inside HTTP 200, beside no answer, means: what its own status or its
+        words would mean; None if neither is known."""
+        message, word = describe_error(error)
+        code = find_error_status(error)
+        if code is None:
+            return None
+        message = redact_key(message, self._key)
+        return self._classify_status(code, message, {}, buying=True, word=word)
+
     def _classify_status(
         self,
         code: int,
@@ -191,7 +204,17 @@ class SynchronousClient(ApiClient[ApiAsk]):
         answer = await self.buy(path, body)
         if not isinstance(answer, dict):
             raise TransientError("the answer is not a JSON object", "garbled", maybe_billed=True)
+        error = self.find_lone_error(answer)
+        if error and (refusal := self.find_refusal(error)):
+            raise refusal
         return answer
+
+    def find_lone_error(self, answer: dict[str, Any]) -> Any:
+        """Return the error that came in the place of an answer; None if anything was bought."""
+        usage = answer.get("usage")
+        billed = count_tokens(usage.get("output_tokens")) if isinstance(usage, dict) else None
+        parts = answer.get("output") or answer.get("content")
+        return None if parts or billed else answer.get("error")
 
     def ended_status(self, remote_state: str, answer: Any) -> JobStatus:
         """Return the status of an answered job: the whole answer, with the key redacted."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tasks.agents.agent import AgentClient, JobAnswer
 from tasks.configuration.agents import CommandAsk
 from tasks.configuration.extensions import load_extension
+from tasks.models.finish_reasons import describe_doubt
 
 AGENTS: Final = "evergreen.agents"
 """The entry points of kinds that other packages bring: classes with a static method `read`."""
@@ -33,6 +34,8 @@ READERS = {kind: module for kind, (module, _) in CLIENTS.items()} | {
     "perplexity_async": "tasks.agents.providers.perplexity_async",
 }
 """Kind to module with `read`."""
+SAYS_FINISH_REASON = frozenset({"chat", "anthropic", "perplexity_async"})
+"""Kinds whose `remote_state` of an ended job is the model's finish reason, if it gave one."""
 
 
 @dataclass(frozen=True)
@@ -75,3 +78,9 @@ def read_answer(kind: str, raw: str) -> JobAnswer:
     reader = import_module(READERS[kind]) if kind in READERS else load_extension(AGENTS, kind)
     read: Callable[[str], JobAnswer] = reader.read
     return read(raw)
+
+
+def describe_doubtful_end(kind: str | None, remote_word: str | None) -> str | None:
+    """Say why the report of a job of this kind that ended with this word may not be whole; None if
+    nothing speaks against it."""
+    return describe_doubt(remote_word) if kind in SAYS_FINISH_REASON else None

@@ -11,6 +11,7 @@ from dataclasses import fields, replace
 from datetime import UTC
 from typing import Any
 
+from tasks.agents.kinds import describe_doubtful_end
 from tasks.analysis.outcomes import (
     MARKING_PROTOCOLS,
     ClaimMarking,
@@ -37,6 +38,7 @@ NOT_EXTRACTED = "its claims have not been extracted"
 REPORTS = """
 WITH asked AS (
     SELECT j.assignment, max_by(j.model_version, j.turn) AS model_version,
+        max_by(j.kind, j.turn) AS asked_as, max_by(j.remote_word, j.turn) AS remote_word,
         count(*) > count(j.cost_usd) AS cost_missing, sum(j.cost_usd ORDER BY j.turn) AS usd,
         CASE WHEN count(j.finished_at) = count(*)
             THEN epoch(max(j.finished_at) - min(j.created_at)) END AS seconds
@@ -52,7 +54,7 @@ SELECT r.edition, r.agent, coalesce(g.name, r.agent) AS agent_name, r.assignment
     r.status, r.text, r.text_sha, r.source_path,
     CASE WHEN NOT coalesce(j.cost_missing, false) AND coalesce(j.usd, c.usd) IS NOT NULL
         THEN coalesce(j.usd, 0) + coalesce(c.usd, 0) END AS usd,
-    j.seconds, j.model_version,
+    j.seconds, j.model_version, j.asked_as, j.remote_word,
     coalesce(x.pairs_reliable, false) AS pairs_reliable,
     CASE WHEN x.pairs_reliable IS NULL THEN $4 ELSE x.pairs_reason END AS pairs_reason
 FROM reports AS r
@@ -161,6 +163,8 @@ class _ReportIndex:
     def explain(self, record: Mapping[str, Any]) -> ExplainedReport:
         """Build one report; verdicts on no claim, citation or fact become its `others`."""
         assignment = record["assignment"]
+        fields = dict(record)
+        ended = fields.pop("asked_as"), fields.pop("remote_word")
         by_item, others = _group_by_item(
             ExplainedVerdict(*row) for row in self.verdicts[assignment]
         )
@@ -172,7 +176,8 @@ class _ReportIndex:
         facts = tuple(_make_fact(row, by_item) for row in self.facts[record["article"]])
         left = [decision for of_item in by_item.values() for decision in of_item]
         return ExplainedReport(
-            **record,
+            **fields,
+            doubtful_end=describe_doubtful_end(*ended),
             id=report_id(record["edition"], record["agent"], assignment),
             claims=claims,
             facts=facts,

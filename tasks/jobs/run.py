@@ -21,7 +21,7 @@ from tasks.agents.agent import (
     JobStatus,
     UnreadableJobAnswer,
 )
-from tasks.agents.kinds import read_answer
+from tasks.agents.kinds import describe_doubtful_end, read_answer
 from tasks.configuration.agents import Ask
 from tasks.jobs.rendering import render_text
 from tasks.jobs.rows import (
@@ -48,6 +48,7 @@ from tasks.models.errors import (
     TransientError,
 )
 from tasks.pending.reports import PendingReport
+from tasks.scoring.agent_models import describe_change
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.jobs import GONE_AFTER, Job, JobState
 from tasks.warehouse.rows import utc_now
@@ -82,13 +83,15 @@ class JobRunner:
     reply: str
     """The reply if it answers with a question."""
     on_message: Callable[[str], None] = lambda text: None
-    """Called after each try that certainly started no job."""
+    """Called after each try that certainly started no job, and with what is odd about a report."""
     guard: KeyGuard = field(default_factory=KeyGuard)
     """Finds our keys in what comes back."""
     only_looks: bool = False
     """Whether it starts nothing and looks at each job without waiting for its end."""
     reached: bool = False
     """Whether the agent has answered in this run."""
+    models: list[str] = field(default_factory=list)
+    """The model of each report of the edition, as far as it is known."""
     in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
     """Requests that are being paid for: an interrupted run still waits for them."""
 
@@ -352,6 +355,12 @@ class JobRunner:
         await self.warehouse.write_async(
             Change(Job, [done]), *build_report_changes(item, done, answer, text)
         )
+        if doubt := describe_doubtful_end(done.kind, done.remote_word):
+            self.on_message(f"{self.agent} · {item.title}: {doubt}")
+        if model := done.model_version:
+            if change := describe_change(self.models, model):
+                self.on_message(f"{self.agent} {change}")
+            self.models.append(model)
 
     async def _update(self, job: Job, **changes: Any) -> Job:
         """Store changes, without our keys: an agent may hand back what it was given."""

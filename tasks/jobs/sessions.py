@@ -26,6 +26,7 @@ from tasks.costs.budget import get_budget
 from tasks.jobs.run import JobRunner
 from tasks.models.errors import Misconfigured, UnknownPrice
 from tasks.sandbox.program_archive import make_program_archive
+from tasks.scoring.agent_models import load_models
 from tasks.warehouse.location import DuckDBFile, LocationLike, parse_location
 from tasks.warehouse.pages import Page, SeedPage
 from tasks.warehouse.rows import Article, Assignment, Citation, utc_now
@@ -124,6 +125,7 @@ async def open_job_runner(
         budget=get_budget(warehouse),
         reply=load_agents().clarification_reply,
         on_message=on_message,
+        models=load_models(warehouse, edition).get(agent, []),
     )
     with warehouse.context.hold(runner, edition, agent):
         async with runner.closing():

@@ -188,20 +188,23 @@ def classify_error_object(error: Any, key: str | None, model: str, **more: Any) 
     more: as `classify_status`.
     """
     message, word = describe_error(error)
-    message = redact_key(message, key)
-    named = [error.get(name) for name in _STATUS_NAMES] if isinstance(error, dict) else []
-    said = next((str(one) for one in named if re.fullmatch(r"[45]\d\d", str(one))), None)
-    code = int(said) if said else _guess_status(f"{word} {message}")
+    message, code = redact_key(message, key), find_error_status(error) or 500
     found = classify_status(code, message, {}, model, word=word, **more)
     if isinstance(found, TransientError):
         found.maybe_billed = code != 429  # a model may have broken off in the middle of its answer
     return found
 
 
-def _guess_status(words: str) -> int:
+def find_error_status(error: Any) -> int | None:
+    """Return the HTTP status that an error object names, or that its words mean; None if
+    neither says."""
+    named = [error.get(name) for name in _STATUS_NAMES] if isinstance(error, dict) else []
+    if said := [str(one) for one in named if re.fullmatch(r"[45]\d\d", str(one))]:
+        return int(said[0])
+    words = " ".join(filter(None, describe_error(error)))
     if NO_CREDIT.search(words):
         return 402
-    return 429 if re.search(r"rate.?limit|too many requests", words, re.I) else 500
+    return 429 if re.search(r"rate.?limit|too many requests", words, re.I) else None
 
 
 def _read_text(response: httpx.Response) -> str:

@@ -1,8 +1,8 @@
 """Why a model stopped: the finish reasons of all makers and gateways, and what each one means.
 
 Most are named by the makers' own SDKs and documentation, some only by the code of gateways and
-servers (LiteLLM, OpenRouter, vLLM, SGLang, llama.cpp, TGI). Only their letters are compared, and
-without case: `MAX_TOKENS`, `max-tokens` and `maxTokens` are one.
+servers (LiteLLM, OpenRouter, vLLM, SGLang, llama.cpp, TGI). They are compared without case and what
+separates words: `MAX_TOKENS`, `max-tokens` and `maxTokens` are one.
 """
 
 import re
@@ -13,7 +13,7 @@ Ending = Literal["whole", "cut", "filtered", "broke_off", "tool"]
 REASONS: dict[Ending, str] = {
     "whole": """
         stop end_turn stop_sequence eos eos_token eos_found eot end complete completed done
-        finish finished endoftext stop_criteria_met normal success word
+        finish finished endoftext stop_criteria_met normal success word answered
     """,
     "cut": """
         length max_tokens max_output_tokens max_completion_tokens max_new_tokens max_length max_len
@@ -36,14 +36,16 @@ REASONS: dict[Ending, str] = {
     """,
     "tool": "tool_calls tool_call tool_use function_call function_calls",
 }
-"""The reasons for each way to end."""
+"""The reasons for each way to end; `answered` is our own word where none was given."""
 ENDINGS: dict[str, Ending] = {
     reason.replace("_", ""): ending
     for ending, reasons in REASONS.items()
     for reason in reasons.split()
 }
-_IGNORED = re.compile(r"^(finish_)?reason_|[^a-z]+")
+_IGNORED = re.compile(r"^(finish_)?reason_|[\s_.-]+")
 """The first is what Google's and xAI's enumerations write before each reason."""
+SHOWN_CHARS = 80
+"""The most characters of a foreign reason that are shown."""
 WORDS: dict[Ending, str] = {
     "whole": "ended of itself",
     "cut": "cut at its token limit",
@@ -65,4 +67,15 @@ def describe_cut(reason: str | None) -> str | None:
     ending = classify_finish(reason)
     if ending in (None, "whole"):
         return None
-    return WORDS[ending] if reason in PLAIN_REASONS else f"{WORDS[ending]} ({reason})"
+    shown = (reason or "")[:SHOWN_CHARS].strip()
+    return WORDS[ending] if shown in PLAIN_REASONS else f"{WORDS[ending]} ({shown})"
+
+
+def describe_doubt(reason: str | None) -> str | None:
+    """Say why a report that was kept may not be whole; None if its reason says that it is."""
+    if classify_finish(reason) == "whole":
+        return None
+    if cut := describe_cut(reason):
+        return f"the report may not be whole: it was {cut}"
+    shown = repr((reason or "")[:SHOWN_CHARS])
+    return f"the report may not be whole: it ended with {shown}, an unknown finish reason"

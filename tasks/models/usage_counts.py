@@ -1,25 +1,14 @@
 """Counts of tokens in the usage of any API, under the names that makers and gateways give them."""
 
+import re
 from typing import Any
 
 MAX_COUNT = 2**63 - 1
-CACHED_NAMES = frozenset(
-    {
-        "cachedtokens",  # OpenAI in details, Moonshot at the top
-        "promptcachehittokens",  # DeepSeek
-        "cachereadinputtokens",  # Anthropic, Perplexity, Bedrock
-        "cachereadtokens",
-        "cachedinputtokens",
-        "cachedprompttokens",
-        "cachedprompttexttokens",  # xAI
-        "inputcachedtokens",
-        "numcachedtokens",  # Mistral
-        "totalcachedtokens",
-        "cachedcontenttokencount",  # Google
-        "cachen",  # llama.cpp, among its `timings`
-    }
+CACHED = re.compile(
+    r"(prompt|input|num|total)?cache(d|hit|read)(input|prompt|prompttext|content)?token(s|count)|cachen"
 )
-"""Names of the tokens that were read from a prompt cache, in lower case without `_`."""
+"""How makers and gateways call the tokens read from a prompt cache, without case and `_`; the last
+is llama.cpp's name, among its `timings`."""
 OTHER_TOKENS = ("completion", "output", "cost")
 """Fields whose counts are not of the prompt begin with these."""
 
@@ -40,7 +29,7 @@ def count_cached(usage: Any) -> int | None:
         value = nested.pop()
         for name, inner in value.items() if isinstance(value, dict) else ():
             number = count_tokens(inner)
-            if number is not None and str(name).lower().replace("_", "") in CACHED_NAMES:
+            if number is not None and CACHED.fullmatch(str(name).lower().replace("_", "")):
                 found.append(number)
             elif not str(name).startswith(OTHER_TOKENS):
                 nested.append(inner)

@@ -10,6 +10,7 @@ from tasks.metrics.ratios import mean
 from tasks.publishing.analyses import make_agent_table
 from tasks.publishing.boards import AgentCosts, load_costs, load_exposure
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
+from tasks.scoring.agent_models import describe_models, load_models
 from tasks.site.charts import draw_profile
 from tasks.site.content import BoardView, FigureCell, ReportLink, SiteTable
 from tasks.site.pages import SitePages
@@ -46,6 +47,7 @@ def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages:
     failures = _load_by_judges(material, FAILURES)
     decisions = _load_by_judges(material, DECISIONS)
     exposure = load_exposure(material)
+    models = load_models(material.source, material.edition)
     entry = material.main_metric
     for agent, name in material.agents.items():
         mine = sorted(
@@ -60,6 +62,7 @@ def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages:
             agent=agent,
             description=descriptions.get(agent),
             exposure=exposure.get(agent),
+            models=describe_models(models.get(agent, ())),
             main_title=entry.title,
             figures=list(_list_figures(material, agent)),
             chart=_draw_profile(material, views, agent),

@@ -11,7 +11,7 @@ import polars as pl
 
 from tasks.foreign_text import make_visible
 from tasks.publishing.material import SiteMaterial
-from tasks.scoring.board_notes import EMPTY_LIST, format_delivered
+from tasks.scoring.board_notes import EMPTY_LIST, MIXED_MODELS, format_delivered
 from tasks.scoring.standings import (
     ReportCounts,
     Standing,
@@ -172,8 +172,10 @@ def _render_row(
     lead = by_metric[0].get(agent) if by_metric else None
     is_open = counts is not None and counts.n_undelivered > 0
     own = next((entry.cells for entry in parts.view.entries if entry.agent == agent), ())
-    marks = {c.entry.name: EMPTY_LIST for c, cell in zip(parts.view.columns, own, strict=False)
-             if cell.n_empty_lists}  # fmt: skip
+    marks = {
+        c.entry.name: EMPTY_LIST * bool(cell.n_empty_lists) + MIXED_MODELS * bool(cell.models)
+        for c, cell in zip(parts.view.columns, own, strict=False)
+    }
     ranks = wording.format_ranks(lead.rank_from, lead.rank_to) if lead else "–"
     return {
         "agent": make_visible(agent),

@@ -13,6 +13,7 @@ from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.board_notes import (
     describe_columns_left_out,
     describe_empty_lists,
+    describe_mixed_models,
     describe_reports,
     format_delivered,
     list_apart,
@@ -89,6 +90,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                                 board.note,
                                 describe_reports(of_board, "Reports", material.agents),
                                 describe_empty_lists(of_board, material.agents),
+                                describe_mixed_models(of_board, material.agents),
                                 extractors if _uses_statements(board) else "",
                                 describe_columns_left_out(of_board, titles),
                             ),

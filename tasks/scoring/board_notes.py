@@ -17,6 +17,8 @@ from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
 LEAKAGE = "leakage_rate"
 EMPTY_LIST = "‡"
 """The mark of a figure that rests on an empty list that the offline extractor doubts."""
+MIXED_MODELS = "§"
+"""The mark of a figure over reports by several models that answered for one agent."""
 OTHER_FIGURES = {"value_present": "Present", "value_zero": "With 0"}
 """Columns with the figure without missing reports, and with 0 for them, by heading; one of the two
 is the figure itself."""
@@ -85,6 +87,16 @@ def describe_empty_lists(
     named = ", ".join(f"{names.get(agent, agent)} {n:,}" for agent, n in found)
     said = "no claims, or no facts of the article, were extracted, but the offline extractor finds"
     return named and f"{EMPTY_LIST}: {said} some (evergreen explain). Reports: {named}."
+
+
+def describe_mixed_models(
+    rows: pl.DataFrame, names: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Explain the mark of mixed models, with the models of each agent; empty if there are none."""
+    mixed = rows.filter(pl.col("models").is_not_null()).sort("n_reports", descending=True)
+    found = mixed.unique("agent", keep="first").sort("agent").select("agent", "models").iter_rows()
+    named = "; ".join(f"{names.get(agent, agent)} answered as {models}" for agent, models in found)
+    return named and f"{MIXED_MODELS}: {named}."
 
 
 def describe_completeness() -> str:

@@ -67,6 +67,8 @@ class FigureCell:
     """Why its agent is listed apart, without a rank."""
     n_empty_lists: int = 0
     """Empty lists of claims or facts behind it that the offline extractor doubts."""
+    models: str | None = None
+    """The models whose reports it mixes, as text; None if it mixes none."""
 
 
 @dataclass(frozen=True, slots=True)

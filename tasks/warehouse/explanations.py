@@ -158,6 +158,8 @@ class ExplainedReport:
     empty_lists: str | None = None
     """Whether its claims, or its article's facts, are an empty list that the offline extractor
     doubts; None if not."""
+    doubtful_end: str | None = None
+    """Why it may not be whole, by its model's finish reason; None if nothing speaks against it."""
 
 
 def report_id(edition: str, agent: str, assignment: str) -> str:

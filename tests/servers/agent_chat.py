@@ -7,20 +7,25 @@ from tests.servers.http import Response, json_response
 
 
 class ChatAgentServer(AgentServer):
-    """`extra` goes over the message, `body` over the completion, `finish_reason` is its end."""
+    """`extra` goes over the message, `body` over the completion, `finish_reason` is its end;
+    `refusals` come first, as answers of HTTP 200 for which nothing is billed."""
 
     path = "/chat/completions"
-    finish_reason = "stop"
+    finish_reason: str | None = "stop"
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.extra: dict[str, Any] = {}
         self.body: dict[str, Any] = {}
+        self.refusals: list[dict[str, Any]] = []
 
     def answer(self, body: dict[str, Any]) -> Response:
         if body["model"] not in self.models:
             self.bought -= 1
             return self.error(404, "no such model", "model_not_found")
+        if self.refusals:
+            self.bought -= 1
+            return json_response(self.refusals.pop(0))
         said = body["messages"][-1]["content"]
         message = {"role": "assistant", "content": self.report(said)} | self.extra
         whole = {

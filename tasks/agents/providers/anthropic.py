@@ -26,9 +26,10 @@ from tasks.agents.providers.answers import (
     subtract_reasoning,
 )
 from tasks.configuration.agents import ApiAsk
-from tasks.models.anthropic import API_VERSION, END_REASONS
+from tasks.models.anthropic import API_VERSION
 from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import ModelError, TransientError
+from tasks.models.finish_reasons import classify_finish, describe_cut
 
 SEARCH_TOOL = "web_search_20260318"
 MAX_USES = 50
@@ -173,21 +174,21 @@ def _parse_annotations(block: dict[str, Any], start: int, end: int) -> list[Anno
 
 def _describe_problem(last: dict[str, Any], text: str) -> str | None:
     """Describe why there is no report; None if there is one."""
-    reason = string(last.get("stop_reason")) or "no stop_reason"
+    reason = string(last.get("stop_reason"))
     if reason == "refusal":
         details = last.get("stop_details")
         words = [string(child(details, "category")), string(child(details, "explanation"))]
         return ": ".join(["refused", *filter(None, words)])
-    if reason not in END_REASONS:
-        cut = reason in ("max_tokens", "model_context_window_exceeded")
-        return f"{reason}: the answer is cut" if cut else f"stopped by {reason}"
-    return None if text.strip() else f"{reason}, but without text"
+    if cut := describe_cut(reason):
+        return cut
+    return None if text.strip() else f"{reason or 'no stop_reason'}, but without text"
 
 
 def _is_silent(last: dict[str, Any], text: str) -> bool:
     """Whether the model ended its turn by a refusal or without text."""
     reason = string(last.get("stop_reason"))
-    return reason == "refusal" or (reason in END_REASONS and not text.strip())
+    stopped = reason is not None and classify_finish(reason) == "whole"
+    return reason == "refusal" or (stopped and not text.strip())
 
 
 def _list_actions(blocks: list[dict[str, Any]]) -> Iterator[SearchAction]:

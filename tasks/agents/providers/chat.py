@@ -28,11 +28,8 @@ from tasks.agents.providers.answers import (
 from tasks.models.cache_writes import count_cache_writes
 from tasks.models.embedded_json import split_reasoning
 from tasks.models.errors import Misconfigured, RequestRejected
-
-CUT_REASONS = {
-    "length": "cut at its token limit",
-    "content_filter": "stopped by the provider's content filter",
-}
+from tasks.models.finish_reasons import classify_finish, describe_cut
+from tasks.models.usage_counts import count_cached, count_tokens
 
 
 class ChatClient(SynchronousClient):
@@ -43,6 +40,15 @@ class ChatClient(SynchronousClient):
         answer = await self.buy_object("/chat/completions", body | self.ask.parameters)
         choice = next(iter(objects(answer.get("choices"))), None)
         return self.ended_status(string(child(choice, "finish_reason")) or "answered", answer)
+
+    def find_lone_error(self, answer: dict[str, Any]) -> Any:
+        """Return the error in the place of an answer, also in a choice; None beside any text, or if
+        tokens were written: then it was billed."""
+        choice = next(iter(objects(answer.get("choices"))), None)
+        message = child(choice, "message")
+        text = join_content(child(message, "content")) or _find_thoughts(message)
+        billed = text or count_tokens(child(answer, "usage", "completion_tokens"))
+        return None if billed else answer.get("error") or child(choice, "error")
 
     async def check(self) -> str:
         """Look the model up in the free list of models; if there is no list, buy one token."""
@@ -92,7 +98,7 @@ def read(raw: str) -> JobAnswer:
     whole = join_content(child(message, "content"))
     thoughts, text = split_reasoning(whole)
     has_thoughts = bool(thoughts or _find_thoughts(message))
-    problem = _describe_problem(body, choice, text)
+    problem = _describe_problem(body, choice, text, has_thoughts=has_thoughts)
     return JobAnswer(
         outcome="failed" if problem else "report",
         silent=_is_silent(body, choice, text),
@@ -115,25 +121,42 @@ def _find_thoughts(message: Any) -> str | None:
     return string(child(message, "reasoning_content")) or string(child(message, "reasoning"))
 
 
-def _describe_problem(body: dict[str, Any], choice: Any, text: str) -> str | None:
+def _describe_problem(
+    body: dict[str, Any], choice: Any, text: str, *, has_thoughts: bool
+) -> str | None:
     """Describe why there is no report; None if there is one."""
     error = body.get("error") or child(choice, "error")
     if error:
         return string(child(error, "message")) or string(error) or "the endpoint reports `error`"
     if refused := string(child(choice, "message", "refusal")):
         return f"refused: {refused}"
+    return _describe_bad_end(choice, text, has_thoughts=has_thoughts)
+
+
+def _describe_bad_end(choice: Any, text: str, *, has_thoughts: bool) -> str | None:
+    """Describe why a choice holds no whole report; None if it does.
+
+    A gateway may say `stop` where its provider's own reason says that the answer was cut.
+    """
     reason = string(child(choice, "finish_reason"))
-    if reason in CUT_REASONS:
-        return CUT_REASONS[reason]
-    return None if text.strip() else f"ended ({reason or 'no reason given'}) without text"
+    native = string(child(choice, "native_finish_reason")) or string(
+        child(choice, "provider_specific_fields", "native_finish_reason")
+    )
+    if cut := describe_cut(reason) or describe_cut(native):
+        return cut
+    if text.strip():
+        return None
+    ended = f"ended ({reason or 'no reason given'})"
+    return f"{ended} with nothing but its reasoning" if has_thoughts else f"{ended} without text"
 
 
 def _is_silent(body: dict[str, Any], choice: Any, text: str) -> bool:
     """Whether the model stopped of itself, by a refusal or without text."""
     if body.get("error") or child(choice, "error"):
         return False
-    stopped = child(choice, "finish_reason") == "stop" and not text.strip()
-    return stopped or bool(string(child(choice, "message", "refusal")))
+    reason = string(child(choice, "finish_reason"))
+    stopped = reason is not None and classify_finish(reason) == "whole"
+    return (stopped and not text.strip()) or bool(string(child(choice, "message", "refusal")))
 
 
 def _parse_annotations(message: Any, before: int) -> Iterator[Annotation]:
@@ -153,14 +176,15 @@ def _parse_annotations(message: Any, before: int) -> Iterator[Annotation]:
 
 def parse_chat_usage(usage: Any) -> AgentUsage:
     """Return the usage of a chat completion."""
-    tokens = count(child(usage, "completion_tokens"))
-    inside = count(child(usage, "completion_tokens_details", "reasoning_tokens"))
+    tokens = count_tokens(child(usage, "completion_tokens"))
+    inside = count_tokens(child(usage, "completion_tokens_details", "reasoning_tokens"))
+    beside = count_tokens(child(usage, "reasoning_tokens"))
     return AgentUsage(
-        input_tokens=count(child(usage, "prompt_tokens")),
-        cached_tokens=count(child(usage, "prompt_tokens_details", "cached_tokens")),
+        input_tokens=count_tokens(child(usage, "prompt_tokens")),
+        cached_tokens=count_cached(usage),
         output_tokens=subtract_reasoning(tokens, inside),
-        reasoning_tokens=count(child(usage, "reasoning_tokens")) if inside is None else inside,
-        citation_tokens=count(child(usage, "citation_tokens")),
-        searches=count(child(usage, "num_search_queries")),
+        reasoning_tokens=beside if inside is None else inside,
+        citation_tokens=count_tokens(child(usage, "citation_tokens")),
+        searches=count_tokens(child(usage, "num_search_queries")),
         **count_cache_writes(usage),
     )

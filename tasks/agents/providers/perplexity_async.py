@@ -21,7 +21,9 @@ from tasks.agents.providers.answers import (
 )
 from tasks.agents.providers.chat import parse_chat_usage
 from tasks.models.embedded_json import split_reasoning
+from tasks.models.finish_reasons import describe_cut
 
+COMPLETED = "COMPLETED"
 NO_TEXT = "COMPLETED, but without text"
 
 
@@ -57,11 +59,10 @@ def read(raw: str) -> JobAnswer:
 def _describe_problem(body: dict[str, Any], choice: dict[str, Any], text: str) -> str | None:
     """Describe why there is no report; None if there is one."""
     status = string(body.get("status")) or "no status"
-    if status != "COMPLETED":
+    if status != COMPLETED:
         return ": ".join(filter(None, [status, string(body.get("error_message"))]))
-    if choice.get("finish_reason") == "length":
-        return "cut at its token limit"
-    return None if text.strip() else NO_TEXT
+    cut = describe_cut(string(choice.get("finish_reason")))
+    return cut or (None if text.strip() else NO_TEXT)
 
 
 def _list_action(step: dict[str, Any]) -> SearchAction:

@@ -47,6 +47,8 @@ class ResponsesOutput:
     """Search actions that are completed or have no status; None if there is no list."""
     refusal: str | None
     """The model's refusal, in its own words."""
+    is_cut: bool = False
+    """Whether a message with the text is marked `incomplete`."""
 
 
 def parse_response(raw: str, name: str) -> tuple[dict[str, Any], ResponsesOutput]:
@@ -66,7 +68,8 @@ def parse_response(raw: str, name: str) -> tuple[dict[str, Any], ResponsesOutput
 def parse_output(output: Any) -> ResponsesOutput:
     """Parse an `output` list, skipping items of an unknown form."""
     items = objects(output)
-    text, annotations, refusals = _parse_messages(items)
+    messages = _select_messages(items)
+    text, annotations, refusals = _parse_messages(messages)
     has_list = isinstance(output, list)
     return ResponsesOutput(
         text=text,
@@ -75,20 +78,24 @@ def parse_output(output: Any) -> ResponsesOutput:
         n_reasoning_steps=sum(map(_is_reasoning, items)) if has_list else None,
         n_searches=sum(map(_is_completed_search, items)) if has_list else None,
         refusal="\n".join(refusals) or None,
+        is_cut=any(message.get("status") == "incomplete" for message in messages),
     )
 
 
 def describe_problem(body: dict[str, Any], output: ResponsesOutput) -> str | None:
     """Describe why an ended response holds no report; None if it holds one."""
     status = string(body.get("status")) or "no status"
+    reason = string(child(body, "incomplete_details", "reason"))
     if status != "completed":
         error = body.get("error")
         words = [
             string(child(error, "code")) or string(child(error, "type")),
             string(child(error, "message")) or string(error),
-            string(child(body, "incomplete_details", "reason")),
+            reason,
         ]
         return ": ".join([status, *filter(None, words)])
+    if reason or output.is_cut:
+        return f"completed, but its text is incomplete{f': {reason}' if reason else ''}"
     if output.refusal:
         return f"refused: {output.refusal}"
     return None if output.text.strip() else "completed, but without text"
@@ -96,7 +103,7 @@ def describe_problem(body: dict[str, Any], output: ResponsesOutput) -> str | Non
 
 def is_silent(body: dict[str, Any], output: ResponsesOutput) -> bool:
     """Whether a response was completed by a refusal or without text."""
-    ended = body.get("status") == "completed"
+    ended = body.get("status") == "completed" and not output.is_cut
     return ended and (output.refusal is not None or not output.text.strip())
 
 
@@ -127,12 +134,17 @@ def parse_span(start: Any, end: Any, length: int) -> tuple[int, int] | None:
     return first, last
 
 
-def _parse_messages(items: list[dict[str, Any]]) -> tuple[str, tuple[Annotation, ...], list[str]]:
+def _select_messages(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     messages = [item for item in items if item.get("type") == "message"]
-    final = [message for message in messages if message.get("phase") == "final_answer"]
+    return [one for one in messages if one.get("phase") == "final_answer"] or messages
+
+
+def _parse_messages(
+    messages: list[dict[str, Any]],
+) -> tuple[str, tuple[Annotation, ...], list[str]]:
     text, refusals = "", list[str]()
     annotations: list[Annotation] = []
-    for message in final or messages:
+    for message in messages:
         begun = bool(text)
         for part in objects(message.get("content")):
             if part.get("type") == "refusal":

@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from flows.display.leaderboard import leaderboard_rows, load_leaderboard
+from tasks.warehouse.jobs import Job
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, Report, utc_now
 from tasks.warehouse.store import open_warehouse
@@ -77,3 +79,24 @@ def test_reports_that_came_after_the_figures_are_counted_by_agent(
     _, out, _ = evergreen("leaderboard", "--edition", "e", "--warehouse", path)
     said = [line for line in out.splitlines() if "since these figures" in line]
     assert said == ["ann: 2 reports new or changed since these figures: evergreen evaluate"]
+
+
+def test_a_figure_of_several_models_is_marked(path: Path, evergreen: Evergreen) -> None:
+    with open_warehouse(path) as warehouse:
+        for n, model in enumerate(("writer-1", "gateway/Writer-1", "writer-2")):
+            of: dict[str, Any] = {"edition": "e", "agent": "bob", "assignment": f"x{n}"}
+            job = Job(**of, job=f"j{n}", attempt=1, kind="chat", parameters="{}", prompt="",
+                      prompt_sha="", state="done", model_version=model)  # fmt: skip
+            report = Report(**of, text="…", text_sha="", status="ok", source_path=f"job j{n}")
+            score = Score(**of, protocol="wiki_fact", metric="coverage_wiki", judge="offline",
+                          value=0.4, state="done", scorer_version="1")  # fmt: skip
+            warehouse.write(Change(Job, [job]), Change(Report, [report]), Change(Score, [score]))
+    said = "2 models: writer-1 (2 reports), writer-2 (1 report)"
+    chosen = ("leaderboard", "--edition", "e", "--warehouse", path)
+    _, out, _ = evergreen(*chosen)
+    assert "40.0§" in out
+    assert out.count("§") == 2  # in the note, too; no figure of leakage rests on these reports
+    assert f"§: bob answered as {said}." in " ".join(out.split())
+    _, out, _ = evergreen(*chosen, "--format", "json")
+    models = {(row["agent"], row["metric"]): row["models"] for row in json.loads(out)}
+    assert models == dict.fromkeys(FIGURES) | {("bob", "coverage_wiki"): said}

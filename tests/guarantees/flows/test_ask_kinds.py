@@ -67,3 +67,20 @@ def test_every_report_is_bought_once_and_a_second_run_asks_nothing(
     texts = rows(path, f"SELECT text, status FROM reports WHERE agent = '{agent}'")
     assert len(texts) == N_ARTICLES
     assert all("It grew" in text and status == "ok" for text, status in texts)
+
+
+def test_a_rate_limit_inside_http_200_is_waited_for_and_no_credit_stops_at_the_first(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = ChatAgentServer(TEXT)
+    limited = {"error": {"message": "Slow down", "code": 429}}
+    server.refusals = [limited, {"choices": [{"error": {"message": "Too many requests"}}]}]
+    with serving(server) as address:
+        monkeypatch.setenv(URL, f"{address}/v1")
+        monkeypatch.setenv(KEY, "test-key")
+        assert ask(path, "chat", first=2).name == "Completed"
+        assert (len(server.asked), server.bought) == (4, 2)
+        server.refusals = [{"error": {"message": "Insufficient credits", "code": 402}}] * 9
+        stopped = ask(path, "chat")
+    assert (stopped.name, server.bought, len(server.asked)) == ("Partial", 2, 5)
+    assert "Insufficient credits" in stopped.message

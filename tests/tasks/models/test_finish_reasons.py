@@ -25,7 +25,10 @@ from tasks.models.finish_reasons import (
         ("broke_off", ["error", "ERROR", "insufficient_system_resource", "abort", "cancelled"]),
         ("broke_off", ["MALFORMED_FUNCTION_CALL", "network_error", "OTHER", "pause_turn"]),
         ("tool", ["tool_calls", "tool-calls", "function_call", "tool_use", "TOOL_CALL"]),
-        (None, ["because", "stopped early", "FINISH_REASON_UNSPECIFIED", "null", "停", "_"]),
+        (
+            None,
+            ["because", "stopped early", "stop!", "FINISH_REASON_UNSPECIFIED", "null", "停", "_"],
+        ),
     ],
 )
 def test_a_reason_means_what_its_maker_says(

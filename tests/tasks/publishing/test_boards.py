@@ -69,9 +69,10 @@ def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figure
     ]  # fmt: skip
 
 
-def test_a_part_keeps_the_mark_of_a_doubtful_empty_list() -> None:
+def test_a_part_keeps_the_marks_of_a_doubtful_empty_list_and_of_mixed_models() -> None:
     [marked, *others] = entries()
-    marked = replace(marked, cells=(replace(marked.cells[0], n_empty_lists=1),))
+    cell = replace(marked.cells[0], n_empty_lists=1, models="2 models")
+    marked = replace(marked, cells=(cell,))
     rows = parts((marked, *others), [("ranked", "x", 0.2), ("apart", "x", 0.9)], "")
     shown = {agent: row["cells"][0][0] for agent, row in rows.items()}
-    assert shown == {"ranked": "20.0‡", "apart": "90.0"}
+    assert shown == {"ranked": "20.0‡§", "apart": "90.0"}

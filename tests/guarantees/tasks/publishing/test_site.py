@@ -20,8 +20,10 @@ from tasks.scoring.extractors import describe_extractors
 from tasks.scoring.standings import compute_standings
 from tasks.site.mark import MARK
 from tasks.site.wording import format_figure
+from tasks.warehouse.jobs import Job
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.results import LeaderboardRow, Verdict
+from tasks.warehouse.rows import Report
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
@@ -216,6 +218,33 @@ def test_a_changed_verdict_changes_its_pages_and_no_other(
     assert facts.endswith("-facts.html")
     assert "Looked at again." in (tmp_path / "after" / facts).read_text("utf-8")
     assert differing == {facts, "data/verdicts.parquet", "data.html", MARK}
+
+
+def test_several_models_and_a_doubtful_end_are_told_where_the_agent_and_its_reports_stand(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copy(warehouse, tmp_path / "w.duckdb"))
+    with open_warehouse(copy) as opened:
+        reports = opened.rows(Report, "agent = 'agent_01' AND status = 'ok'", [])
+        for n, report in enumerate(sorted(reports, key=lambda report: report.assignment)):
+            of = report.model_dump(include={"edition", "agent", "assignment"})
+            job = a_row(Job, **of, job=f"j{n}", kind="chat", state="done", turn=1, attempt=1,
+                        model_version=f"model-{min(n, 1)}",
+                        remote_word="stop" if n else "because")  # fmt: skip
+            made = report.model_copy(update={"source_path": f"job j{n}"})
+            opened.write(Change(Job, [job]), Change(Report, [made]))
+    publish(copy, tmp_path / "site")
+    said = "answered as 2 models: model-0 (1 report), model-1 (1 report)"
+    assert len(reports) == 2
+    (agent,) = (tmp_path / "site/agents").glob("agent_01*.html")
+    assert said.capitalize() in agent.read_text("utf-8")
+    assert f'<abbr title="{said}">§</abbr>' in agent.read_text("utf-8")
+    board = html.document_fromstring((tmp_path / "site/index.html").read_text("utf-8"))
+    assert board.xpath("//abbr[text() = '§']/@title")
+    assert any(said in note.text_content() for note in board.xpath("//p[@class = 'note']"))
+    doubtful = [page for page in (tmp_path / "site/reports").glob("*.html")
+                if "may not be whole: it ended with" in page.read_text("utf-8")]  # fmt: skip
+    assert len(doubtful) == 1
 
 
 def test_a_collected_edition_is_published_with_its_frozen_manifest(

@@ -94,9 +94,10 @@ def test_a_turn_that_never_ends_is_continued_a_set_number_of_times() -> None:
 @pytest.mark.parametrize(
     ("reason", "more", "error"),
     [
-        ("max_tokens", {}, "max_tokens: the answer is cut"),
-        ("model_context_window_exceeded", {}, "model_context_window_exceeded: the answer is cut"),
-        ("tool_use", {}, "stopped by tool_use"),
+        ("max_tokens", {}, "cut at its token limit (max_tokens)"),
+        ("model_context_window_exceeded", {},
+         "cut at its token limit (model_context_window_exceeded)"),
+        ("tool_use", {}, "stopped to call a tool, and nobody answers tool calls here (tool_use)"),
         ("refusal", {"stop_details": {"type": "refusal", "category": "bio",
                                       "explanation": "No."}}, "refused: bio: No."),
         ("refusal", {"stop_details": None}, "refused"),
@@ -110,6 +111,11 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
     answer = bought("anthropic", server)
     assert (answer.outcome, answer.text, answer.error) == ("failed", "Half a rep", error)
     assert answer.silent == (reason == "refusal")
+
+
+def test_an_end_that_nobody_knows_keeps_the_report() -> None:
+    answer = bought("anthropic", AnthropicServer([text("A report.")], ends_with="because"))
+    assert (answer.outcome, answer.text) == ("report", "A report.")
 
 
 def test_no_text_at_all_is_a_failure() -> None:

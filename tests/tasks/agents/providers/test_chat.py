@@ -1,16 +1,25 @@
 """Any OpenAI-compatible chat completions endpoint."""
 
+import json
 from typing import Any
 
 import pytest
 
 from tasks.agents.agent import ReportSource
 from tasks.agents.providers.chat import read
-from tasks.models.errors import Misconfigured
+from tasks.models.errors import (
+    Misconfigured,
+    ModelError,
+    QuotaExhausted,
+    RequestRejected,
+    TransientError,
+)
 from tests.servers.agent_chat import ChatAgentServer
-from tests.tasks.agents.conversations import SAID, TOLD, bought, check, cited, question
+from tests.tasks.agents.conversations import KEY, SAID, TOLD, bought, check, cited, question
 
 A, B = "https://a.org/one", "https://b.org/two"
+TOOL = "stopped to call a tool, and nobody answers tool calls here"
+ONLY_THOUGHTS = "ended (stop) with nothing but its reasoning"
 
 
 def serving_with(text: str, **extra: Any) -> ChatAgentServer:
@@ -98,9 +107,20 @@ def test_thoughts_are_no_part_of_the_report_but_counted(
         ("length", {}, "cut at its token limit"),
         ("content_filter", {}, "stopped by the provider's content filter"),
         ("stop", {"refusal": "I will not."}, "refused: I will not."),
+        ("MAX_TOKENS", {}, "cut at its token limit (MAX_TOKENS)"),
+        ("model_length", {}, "cut at its token limit (model_length)"),
+        ("SAFETY", {}, "stopped by the provider's content filter (SAFETY)"),
+        ("error", {}, "broken off by the provider (error)"),
+        (
+            "insufficient_system_resource",
+            {},
+            "broken off by the provider (insufficient_system_resource)",
+        ),
+        ("tool_calls", {}, f"{TOOL} (tool_calls)"),
+        ("tool_calls", {"content": ""}, f"{TOOL} (tool_calls)"),
         ("stop", {"content": None}, "ended (stop) without text"),
-        ("tool_calls", {"content": ""}, "ended (tool_calls) without text"),
-        ("stop", {"content": "<think>never ended"}, "ended (stop) without text"),
+        ("stop", {"content": "<think>never ended"}, ONLY_THOUGHTS),
+        ("stop", {"content": "", "reasoning_content": "first this"}, ONLY_THOUGHTS),
     ],
 )
 def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
@@ -114,15 +134,120 @@ def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
     assert answer.text == ("" if "content" in extra else "Half a rep")
 
 
-def test_an_unknown_end_with_a_text_is_a_report() -> None:
+@pytest.mark.parametrize("reason", [None, "", "eos", "end_turn", "STOP", "COMPLETE", "because"])
+def test_a_whole_or_an_unknown_end_with_a_text_is_a_report(reason: str | None) -> None:
     server = ChatAgentServer("A report.")
-    server.finish_reason = "eos"
+    server.finish_reason = reason
     assert bought("chat", server, path="/v1").outcome == "report"
+
+
+@pytest.mark.parametrize(
+    ("native", "error"),
+    [
+        ({"native_finish_reason": "MAX_TOKENS"}, "cut at its token limit (MAX_TOKENS)"),
+        (
+            {"provider_specific_fields": {"native_finish_reason": "error"}},
+            "broken off by the provider (error)",
+        ),
+        ({"native_finish_reason": "completed"}, None),
+        ({"native_finish_reason": "because"}, None),
+        ({"native_finish_reason": None, "provider_specific_fields": None}, None),
+    ],
+)
+def test_the_end_that_a_gateway_hides_counts(native: dict[str, Any], error: str | None) -> None:
+    message = {"role": "assistant", "content": "Half a rep"}
+    choice = {"message": message, "finish_reason": "stop"} | native
+    assert read(json.dumps({"choices": [choice]})).error == error
+
+
+def test_usage_is_counted_under_the_names_of_all_makers() -> None:
+    server = ChatAgentServer()
+    server.body = {"usage": {"prompt_tokens": "100", "completion_tokens": "20",
+                             "prompt_cache_hit_tokens": 40}}  # fmt: skip
+    assert bought("chat", server, path="/v1").usage.model_dump(exclude_none=True) == {
+        "input_tokens": 100, "cached_tokens": 40, "output_tokens": 20
+    }  # fmt: skip
 
 
 def test_an_error_inside_an_answer_that_says_200_is_a_failure_with_its_words() -> None:
     answer = read('{"error": {"message": "Upstream went away", "code": 502}}')
     assert (answer.outcome, answer.error) == ("failed", "Upstream went away")
+
+
+def in_choice(error: Any, **message: Any) -> dict[str, Any]:
+    return {"choices": [{"message": message, "finish_reason": "error", "error": error}]}
+
+
+def refused(answer: dict[str, Any]) -> ModelError:
+    server = ChatAgentServer()
+    server.refusals = [answer]
+    with pytest.raises(ModelError) as caught:
+        bought("chat", server, path="/v1")
+    assert server.bought == 0
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"error": {"message": "Slow down", "code": 429}},
+        {"error": {"message": "Slow down", "code": "429"}},
+        {"error": {"message": "Slow down", "type": "rate_limit_error"}},
+        {"error": "Rate limit exceeded: free-models-per-min", "choices": None},
+        in_choice({"message": "Too Many Requests", "status": 429}),
+        in_choice({"message": "Slow down", "code": 429}, content=None),
+    ],
+)
+def test_a_rate_limit_inside_an_answer_that_says_200_is_one(answer: dict[str, Any]) -> None:
+    error = refused(answer)
+    assert isinstance(error, TransientError)
+    assert (error.kind, error.maybe_billed) == ("rate_limit", False)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"error": {"message": "This request requires more credits test-key", "code": 402}},
+        {"error": {"message": "Insufficient credits", "code": "payment_required"}},
+        {"error": {"message": "Insufficient account balance", "code": 429}},
+        {"error": {"message": "Over it", "code": "insufficient_quota"}},
+        in_choice("insufficient_user_quota"),
+    ],
+)
+def test_no_credit_inside_an_answer_that_says_200_stops_the_stage(answer: dict[str, Any]) -> None:
+    error = refused(answer)
+    assert isinstance(error, QuotaExhausted)
+    assert "no credit or quota left" in str(error)
+    assert KEY not in str(error)
+
+
+def test_another_code_inside_an_answer_that_says_200_means_what_the_status_does() -> None:
+    assert isinstance(refused({"error": {"message": "No", "code": 401}}), Misconfigured)
+    assert isinstance(refused({"error": {"message": "No", "code": 400}}), RequestRejected)
+    lost = refused({"error": {"message": "Upstream went away", "code": 502}})
+    assert isinstance(lost, TransientError)
+    assert lost.maybe_billed
+    assert "Upstream went away" in str(lost)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        in_choice({"message": "Provider disconnected", "code": 429}, content="Half a rep"),
+        in_choice({"message": "Provider disconnected", "code": 429}, reasoning="First this"),
+        in_choice({"message": "Provider disconnected", "code": 429})
+        | {"usage": {"completion_tokens": "7"}},
+        {"error": {"message": "Provider disconnected", "code": "server_error"}},
+    ],
+)
+def test_an_error_beside_what_was_billed_or_without_a_known_code_fails_the_report(
+    answer: dict[str, Any],
+) -> None:
+    server = ChatAgentServer()
+    server.refusals = [answer]
+    failed = bought("chat", server, path="/v1")
+    assert (failed.outcome, failed.error) == ("failed", "Provider disconnected")
+    assert len(server.asked) == 1
 
 
 def test_content_in_parts_is_one_text() -> None:

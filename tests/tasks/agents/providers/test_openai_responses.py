@@ -87,6 +87,16 @@ def test_a_place_that_is_none_leaves_the_source_without_a_place(indexes: Indexes
     assert spans(answer) == [None] * 4
 
 
+@pytest.mark.parametrize("text", ["Half a rep", ""])
+def test_a_completed_response_with_an_incomplete_message_is_a_failure(text: str) -> None:
+    cut = message(words(text), status="incomplete")
+    answer = read_of({"status": "completed", "output": [message(words("Whole.")), cut]})
+    assert (answer.outcome, answer.silent) == ("failed", False)
+    assert answer.error == "completed, but its text is incomplete"
+    final = message(words("Whole."), status="completed", phase="final_answer")
+    assert read_of({"status": "completed", "output": [cut, final]}).outcome == "report"
+
+
 def test_the_request_says_what_it_must_and_parameters_go_over_it() -> None:
     body = request_of(OPENAI, question(previous_remote_id="resp_1"))
     assert body == {

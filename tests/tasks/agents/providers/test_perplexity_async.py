@@ -76,6 +76,9 @@ def test_only_thoughts_at_the_begin_are_taken_out(text: str, thoughts: str, rest
 def test_what_is_cut_or_empty_is_a_failure_that_keeps_its_text() -> None:
     cut = read_of(said("Half a", finish_reason="length"))
     assert (cut.outcome, cut.text, cut.error) == ("failed", "Half a", "cut at its token limit")
+    upper = read_of(said("Half a", finish_reason="MAX_TOKENS"))
+    assert (upper.outcome, upper.error) == ("failed", "cut at its token limit (MAX_TOKENS)")
+    assert read_of(said("A report.", finish_reason="because")).outcome == "report"
     assert read_of(said("<think>only")).error == "COMPLETED, but without text"
     assert (cut.silent, read_of(said("<think>only")).silent) == (False, True)
     assert not read_of(None).silent

@@ -65,6 +65,8 @@ def test_it_sends_the_whole_conversation_and_searches_the_web_only() -> None:
         ({"status": "failed", "error": {"code": "server_error", "message": "Sorry."}},
          "failed: server_error: Sorry."),
         ({"status": "in_progress"}, "in_progress"),
+        ({"incomplete_details": {"reason": "max_output_tokens"}},
+         "completed, but its text is incomplete: max_output_tokens"),
     ],
 )  # fmt: skip
 def test_an_answer_that_ended_badly_keeps_its_text_and_says_why(
