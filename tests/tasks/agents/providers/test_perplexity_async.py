@@ -6,12 +6,19 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import JobAnswer
+from tasks.agents.kinds import describe_doubtful_end
 from tasks.agents.providers.answers import UNKNOWN_SOURCE, split_thoughts
 from tasks.agents.providers.perplexity_async import read
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript
 from tests.tasks.agents.conversations import PROMPT, question
-from tests.tasks.agents.job_clients import PERPLEXITY_ASYNC, answer_of, request_of
+from tests.tasks.agents.job_clients import (
+    PERPLEXITY_ASYNC,
+    answer_of,
+    finished,
+    request_of,
+    with_client,
+)
 
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
 
@@ -82,6 +89,20 @@ def test_what_is_cut_or_empty_is_a_failure_that_keeps_its_text() -> None:
     assert (cut.silent, read_of(said("<think>only")).silent) == (False, True)
     assert not read_of(None).silent
     assert read_of(None).outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown", "doubted"),
+    [("because", "because", True), ("stop", "stop", False), (None, "COMPLETED", False)],
+)
+def test_the_finish_reason_of_a_completed_job_is_its_last_word(
+    reason: str | None, shown: str, doubted: bool
+) -> None:
+    server = PERPLEXITY_ASYNC.server(JobScript(polls=1))
+    server.finish_reason = reason
+    seen = with_client(PERPLEXITY_ASYNC, server, finished)
+    assert seen.remote_state == shown
+    assert bool(describe_doubtful_end("perplexity_async", shown)) == doubted
 
 
 def test_an_entry_that_cannot_be_read_keeps_its_place_among_the_sources() -> None:
