@@ -30,11 +30,9 @@ READERS = {kind: module for kind, (module, _) in CLIENTS.items()} | {
     # Not where the client is, so that reading does not load the provider's SDK.
     "gemini_deep_research": "tasks.agents.providers.gemini_answer",
     "command": "tasks.agents.command.answer",
-    # It has ended; what it answered before is still read.
-    "perplexity_async": "tasks.agents.providers.perplexity_async",
 }
 """Kind to module with `read`."""
-SAYS_FINISH_REASON = frozenset({"chat", "anthropic", "perplexity_async"})
+SAYS_FINISH_REASON = frozenset({"chat", "anthropic"})
 """Kinds whose `remote_state` of an ended job is the model's finish reason, if it gave one."""
 
 

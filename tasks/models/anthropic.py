@@ -8,7 +8,6 @@ end of a prompt, is not used: no other request has all of it, so that each would
 """
 
 import json
-import re
 import time
 from base64 import b64encode
 from typing import Any
@@ -20,28 +19,23 @@ from tasks.models.attachments import PDF, Attachment, fence_attachments
 from tasks.models.cache_writes import count_cache_writes
 from tasks.models.client import (
     catch_parse_errors,
+    classify_error_object,
     classify_status,
+    find_error,
     parse_error,
     parse_json,
     redact_key,
 )
-from tasks.models.errors import ModelError, QuotaExhausted
+from tasks.models.errors import ModelError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage
+from tasks.models.finish_reasons import classify_finish
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
 
 API_VERSION = "2026-10-21"
-END_REASONS = frozenset({"end_turn", "stop_sequence"})
-CUT_REASONS = frozenset({"max_tokens", "model_context_window_exceeded"})
 CACHED = {"cache_control": {"type": "ephemeral"}}
 REFUSED_KEYWORDS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "pattern",
                               "minimum", "maximum", "default"})  # fmt: skip
 """Of JSON Schema. Structured output refuses them; the judge validates the answer in any case."""
-STATUSES = {"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403,
-            "not_found_error": 404, "rate_limit_error": 429}  # fmt: skip
-"""HTTP statuses of errors that a gateway answers with status 200."""
-NO_CREDIT = re.compile("billing_error|credit balance is too low|specified (workspace )?API usage "
-                       "limits|(enforced|contract)_spend_limit_reached")  # fmt: skip
-"""In errors, also HTTP 400 and 429, of an account without credit or at the limit of a month."""
 
 
 class MessagesClient:
@@ -65,9 +59,11 @@ class MessagesClient:
             "POST", self._url, self._headers, self._timeout_seconds,
             content=orjson.dumps(build_message_body(request)),
         )  # fmt: skip
-        answer = parse_json(response) if response.is_success else {"error": "by its status"}
-        if isinstance(answer, dict) and answer.get("error"):
+        if not response.is_success:
             raise self._to_error(response, request.model)
+        answer = parse_json(response)
+        if error := find_error(answer):
+            raise classify_error_object(error, self._key, request.model)
         with catch_parse_errors("the answer is no message of Anthropic's API"):
             reply = parse_message(answer)
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
@@ -76,15 +72,9 @@ class MessagesClient:
         await self._transport.aclose()
 
     def _to_error(self, response: httpx.Response, model: str) -> ModelError:
-        message, kind = parse_error(response)
+        message, word = parse_error(response)
         message = redact_key(message, self._key)
-        code = STATUSES.get(str(kind), 500) if response.is_success else response.status_code
-        if code == 402 or NO_CREDIT.search(response.text):
-            return QuotaExhausted(
-                f"{model}: the account's credit or limit is used up ({message[:200]}). Answers so "
-                "far are kept; add credit or raise the limit, and run again."
-            )
-        return classify_status(code, message, response.headers, model)
+        return classify_status(response.status_code, message, response.headers, model, word=word)
 
 
 def build_message_body(request: ModelRequest) -> dict[str, Any]:
@@ -148,8 +138,7 @@ def parse_message(answer: Any) -> Reply:
     inputs = [block["input"] for block in blocks if block["type"] == "tool_use"]
     is_input = not text.strip() and len(inputs) == 1  # a gateway made a tool of the schema
     text = json.dumps(inputs[0], ensure_ascii=False) if is_input else text
-    whole = reason in END_REASONS or (is_input and reason == "tool_use")
-    finish = _classify_finish(reason, text, whole=whole)
+    finish = _classify_finish("end_turn" if is_input and reason == "tool_use" else reason, text)
     return Reply(
         finish=finish,
         text=text,
@@ -161,14 +150,15 @@ def parse_message(answer: Any) -> Reply:
     )
 
 
-def _classify_finish(reason: str | None, text: str, *, whole: bool) -> Finish:
-    if reason == "refusal":
+def _classify_finish(reason: str | None, text: str) -> Finish:
+    ending = classify_finish(reason)
+    if ending == "filtered":
         return "refused"
-    if reason in CUT_REASONS:
+    if ending == "cut":
         return "truncated"
     if not text.strip():
         return "empty"
-    return "ok" if whole else "truncated"  # `pause_turn`, or a reason that is not known here
+    return "ok" if ending == "whole" else "truncated"  # `pause_turn`, or an unknown reason
 
 
 def _parse_usage(said: Any) -> TokenUsage:

@@ -27,10 +27,15 @@ NO_CREDIT = re.compile(
     r"|(?:doesn't|does not) have (?:any|enough) credits|payment required|arrearage"
     r"|billing_(?:error|hard_limit|not_active)|exceeded_current_quota"
     r"|spend_limit_(?:reached|exceeded)"
-    r"|reached (?:its|your) (?:monthly spending limit|specified api usage limits)",
+    r"|reached (?:its|your) (?:monthly spending limit|specified (?:workspace )?api usage limits)",
     re.I,
 )
 """How makers and gateways say that an account has no credit left, in codes or in words."""
+_MEANINGS = {
+    r"rate.?limit|too many requests": 429, r"authentication_error|invalid_api_key": 401,
+    "permission_error": 403, "not_found_error": 404, "invalid_request_error": 400,
+}  # fmt: skip
+"""The statuses that an error's words mean."""
 PASSING = "in_flight_budget_exhausted"
 """OpenRouter's 402 while other requests under way hold the credit that is left."""
 RETRYABLE_CODES = frozenset({408, 429})
@@ -162,10 +167,12 @@ def describe_error(error: Any) -> tuple[str, str | None]:
     if not isinstance(error, dict):
         return str(error), None
     message = str(error.get("message") or error.get("detail") or error)
-    metadata = error.get("metadata")
-    if raw := metadata.get("raw") if isinstance(metadata, dict) else None:
+    metadata, details = ({} if not isinstance(one, dict) else one
+                         for one in map(error.get, ("metadata", "details")))  # fmt: skip
+    if raw := metadata.get("raw"):
         message += f" ({raw})"
-    words = [word for name in ("code", "type") if isinstance(word := error.get(name), str)]
+    codes = [error.get("code"), error.get("type"), details.get("error_code")]
+    words = [word for word in codes if isinstance(word, str)]
     return message, " ".join(words) or None
 
 
@@ -204,7 +211,7 @@ def find_error_status(error: Any) -> int | None:
     words = " ".join(filter(None, describe_error(error)))
     if NO_CREDIT.search(words):
         return 402
-    return 429 if re.search(r"rate.?limit|too many requests", words, re.I) else None
+    return next((code for said, code in _MEANINGS.items() if re.search(said, words, re.I)), None)
 
 
 def _read_text(response: httpx.Response) -> str:

@@ -27,6 +27,7 @@ WHERE edition = $1 AND value IS NOT NULL ORDER BY created_at, job
 """
 MAX_NAMED, MAX_CHARS = 4, 80
 """Models named, and characters of each name: some presets change with every report."""
+WORDS = ("two", "three", "four")
 
 
 def load_models(source: Readable, edition: str) -> dict[str, list[str]]:
@@ -48,14 +49,18 @@ def count_models(answered: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def describe_models(answered: Iterable[str]) -> str | None:
-    """Describe the models of these reports, such as `2 models: a (4 reports), b (1 report)`; None
-    if they are not several."""
+    """Describe the models of these reports, such as `two models: 4 and 1 reports (a, b)`; None if
+    they are not several."""
     counts = count_models(answered)
     if len(counts) < 2:
         return None
-    named = [f"{name} ({format_count(n, 'report')})" for name, n in counts[:MAX_NAMED]]
-    more = [f"{len(counts) - MAX_NAMED} more"] if len(counts) > MAX_NAMED else []
-    return f"{len(counts)} models: {', '.join(named + more)}"
+    names, numbers = zip(*counts, strict=True)
+    shown = list(map(str, numbers[:MAX_NAMED]))
+    if more := len(counts) - MAX_NAMED > 0:
+        shown.append(f"{sum(numbers[MAX_NAMED:])} others'")
+    word = str(len(counts)) if more else WORDS[len(counts) - 2]
+    named = ", ".join(names[:MAX_NAMED]) + ", …" * more
+    return f"{word} models: {', '.join(shown[:-1])} and {shown[-1]} reports ({named})"
 
 
 def describe_change(earlier: Sequence[str], model: str) -> str | None:

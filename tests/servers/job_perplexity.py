@@ -67,6 +67,7 @@ class PerplexityAsyncJobs(PerplexityJobs):
     path = "/async/chat/completions"
     well = "COMPLETED"
     under_way = ("CREATED", "IN_PROGRESS")
+    finish_reason: str | None = "stop"
 
     def same(self, name: str | None) -> Job | None:
         return next((job for job in self.jobs.values() if name and job.name == name), None)
@@ -82,7 +83,9 @@ class PerplexityAsyncJobs(PerplexityJobs):
             return whole | {"error_message": "The agent gave up.", "failed_at": CREATED}
         if text is None:
             return whole
-        return whole | {"completed_at": CREATED, "response": _completion(job, text)}
+        completion = _completion(job, text)
+        completion["choices"][0]["finish_reason"] = self.finish_reason
+        return whole | {"completed_at": CREATED, "response": completion}
 
 
 def numbered(report: str) -> str:
@@ -111,7 +114,7 @@ def _completion(job: Job, report: str) -> dict[str, Any]:
         "object": "chat.completion",
         "created": CREATED,
         "model": job.model,
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message,
+        "choices": [{"index": 0, "message": message,
                      "delta": {"role": "assistant", "content": ""}}],
         "citations": [result["url"] for result in results],
         "search_results": [{k: r[k] for k in ("title", "url", "date")} for r in results],

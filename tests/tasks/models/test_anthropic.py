@@ -249,9 +249,9 @@ def test_an_answer_is_its_text_or_a_tool_s_input_and_ends_as_it_says(
     assert (found.model_version, found.response_id) == ("a-model-20261101", "msg_1")
 
 
-@pytest.mark.parametrize("stop", ["frobnicated", None])
-def test_an_unknown_ending_does_not_count_as_whole(stop: str | None) -> None:
-    assert reply_to(message(text(WHOLE), stop=stop)).finish == "truncated"
+@pytest.mark.parametrize(("stop", "finish"), [("frobnicated", "truncated"), (None, "ok")])
+def test_an_unknown_ending_does_not_count_as_whole(stop: str | None, finish: str) -> None:
+    assert reply_to(message(text(WHOLE), stop=stop)).finish == finish
 
 
 def test_tokens_and_dollars_are_those_of_the_bill() -> None:
@@ -315,14 +315,14 @@ def test_a_refusal_means_the_same_with_status_200(
         ((500, "Internal server error"), "server"),
     ],
 )
-def test_what_may_pass_is_tried_again_and_was_not_billed(
+def test_what_may_pass_is_tried_again_and_was_billed_only_if_it_broke_off(
     refusal: tuple[Any, ...], kind: str
 ) -> None:
     body = error_body(*refusal)
     for status, headers in ((refusal[0], ()), (200, ()), (refusal[0], (("Retry-After", "7"),))):
         error = error_to(json_response(body, status, headers=headers))
         assert isinstance(error, TransientError), error
-        assert (error.kind, error.maybe_billed) == (kind, False)
+        assert (error.kind, error.maybe_billed) == (kind, status == 200 and kind == "server")
         assert error.hint_seconds == (7 if headers else None)
 
 

@@ -91,8 +91,9 @@ def test_a_place_that_is_none_leaves_the_source_without_a_place(indexes: Indexes
 def test_a_completed_response_with_an_incomplete_message_is_a_failure(text: str) -> None:
     cut = message(words(text), status="incomplete")
     answer = read_of({"status": "completed", "output": [message(words("Whole.")), cut]})
-    assert (answer.outcome, answer.silent) == ("failed", False)
     assert answer.error == "completed, but its text is incomplete"
+    alone = read_of({"status": "completed", "output": [cut]})
+    assert (answer.outcome, alone.outcome, alone.silent) == ("failed", "failed", False)
     final = message(words("Whole."), status="completed", phase="final_answer")
     assert read_of({"status": "completed", "output": [cut, final]}).outcome == "report"
 
