@@ -11,6 +11,7 @@ import pytest
 from tasks.judges.forms.registry import FORMS
 from tasks.judges.forms.schemas import render_item_schema, render_schema
 from tasks.judges.forms.verdicts import ClaimVerdicts
+from tasks.judging.clients import open_client
 from tasks.models.anthropic import API_VERSION, MessagesClient, restrict_schema
 from tasks.models.errors import (
     Misconfigured,
@@ -27,6 +28,7 @@ from tests.servers.http import Handler, Response, json_response
 from tests.servers.prompts_for_tests import verify_claims, without_sampling
 from tests.servers.serving import serving
 from tests.servers.test_servers import VERDICTS, verdicts
+from tests.tasks.judges.recording import entry
 from tests.tasks.models.test_attachments import PAGES, PICTURE, kept, with_files
 from tests.tasks.models.test_prices import price
 
@@ -113,6 +115,16 @@ def test_a_judge_is_asked_for_json_by_the_schema_of_its_form() -> None:
     headers = server.headers[0]
     assert (headers["anthropic-version"], headers["x-api-key"]) == (API_VERSION, KEY)
     assert "authorization" not in headers
+
+
+def test_a_judge_without_an_address_is_asked_at_anthropic_s() -> None:
+    async def opened() -> str:
+        client = await open_client("a_judge", entry(kind="anthropic", key_required=False))
+        await client.close()
+        assert isinstance(client, MessagesClient)
+        return client._url
+
+    assert asyncio.run(opened()) == "https://api.anthropic.com/v1/messages"
 
 
 def test_the_version_of_the_api_is_that_of_anthropic_s_own_package() -> None:
@@ -232,6 +244,7 @@ REDACTED = {"type": "redacted_thinking", "data": "EmwK"}
         ([text(HALVES[0])], "max_tokens", "truncated", HALVES[0]),
         ([THOUGHT], "max_tokens", "truncated", ""),
         ([text(HALVES[0])], "model_context_window_exceeded", "truncated", HALVES[0]),
+        ([THOUGHT], "model_context_window_exceeded", "truncated", ""),
         ([text(HALVES[0])], "refusal", "refused", HALVES[0]),
         ([], "refusal", "refused", ""),
         ([text(WHOLE)], "pause_turn", "truncated", WHOLE),
@@ -324,6 +337,10 @@ def test_what_may_pass_is_tried_again_and_was_billed_only_if_it_broke_off(
         assert isinstance(error, TransientError), error
         assert (error.kind, error.maybe_billed) == (kind, status == 200 and kind == "server")
         assert error.hint_seconds == (7 if headers else None)
+
+
+def test_a_gateway_without_credit_stops_the_stage_whatever_it_says() -> None:
+    assert isinstance(error_to(json_response({"error": "Top up."}, 402)), QuotaExhausted)
 
 
 def test_a_gateway_s_error_without_a_type_is_its_fault() -> None:
