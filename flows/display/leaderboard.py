@@ -39,6 +39,7 @@ from tasks.scoring.boards import (
     select_columns,
 )
 from tasks.scoring.extractors import count_empty_lists, describe_extractors
+from tasks.scoring.stand_ins import describe_stand_ins
 from tasks.warehouse.store import Readable
 
 ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
@@ -143,6 +144,7 @@ def _print_judge_table(
     other = choose_other_figure(rows.filter(pl.col("metric") == by).iter_rows(named=True))
     said = (
         board.note,
+        describe_stand_ins(source, judge, board.protocols),
         FEW_NOTE if any(map(_rests_on_few, rows.iter_rows(named=True))) else "",
         describe_empty_lists(rows),
         describe_mixed_models(rows),

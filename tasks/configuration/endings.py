@@ -36,7 +36,7 @@ class Ending(ConfigModel):
         """Say when `name` ends or ended, and what follows it."""
         left = (self.ends - today).days
         days = f"in {left} days" if left > 1 else "tomorrow"
-        said = f"ends on {self.ends}, {days}" if left > 0 else f"ended on {self.ends}"
+        said = f"retires on {self.ends}, {days}" if left > 0 else f"was retired on {self.ends}"
         follows = f"; its successor is {self.successor}" if self.successor else ""
         return f"{name} {said}{follows}"
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -27,6 +27,9 @@ MAX_ERRORS = 20
 class ConfigModel(Frozen):
     """The base class of configuration models."""
 
+    named_by: ClassVar[tuple[str, ...]] = ()
+    """The keys that name the entries of its lists."""
+
 
 ConfigT = TypeVar("ConfigT", bound=BaseModel)
 
@@ -41,25 +44,18 @@ def load_config(path: Path, model: type[ConfigT]) -> ConfigT:
     return config
 
 
-def load_merged(
-    name: str,
-    model: type[ConfigT],
-    configs: ConfigSource = CONFIGS,
-    named_by: tuple[str, ...] = (),
-) -> ConfigT:
+def load_merged(name: str, model: type[ConfigT], configs: ConfigSource = CONFIGS) -> ConfigT:
     """Load a file such as `agents.yaml` from every folder that has it, as one.
 
     Of a key, the file counts that comes first; of a mapping such as `agents`, each entry counts by
-    itself. An entry replaces one of the same name as a whole; null removes it.
-
-    named_by: the keys by which the entries of lists are named; those of one name together replace
-        all of that name. Without them a list replaces the other as a whole.
+    itself. An entry replaces one of the same name as a whole; null removes it. Of a list whose
+    entries have names (`ConfigModel.named_by`), those of a name replace all others of that name.
 
     Raises:
         ConfigurationError: there is no such file, or one cannot be read or is invalid.
     """
     paths = tuple(find_all(name, configs))
-    config: ConfigT = _parse(paths, tuple(map(read_text, paths)), model, named_by)
+    config: ConfigT = _parse(paths, tuple(map(read_text, paths)), model)
     return config
 
 
@@ -93,19 +89,14 @@ def find_repeated(ids: Sequence[str]) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _parse(
-    paths: Sequence[Path],
-    texts: Sequence[str],
-    model: type[ConfigT],
-    named_by: tuple[str, ...] = (),
-) -> ConfigT:
+def _parse(paths: Sequence[Path], texts: Sequence[str], model: type[ConfigT]) -> ConfigT:
     """Parse texts, cached: stages load the same files hundreds of times."""
     files = [
         (path, _parse_mapping(path, text, adds=path != paths[-1]))
         for path, text in zip(paths, texts, strict=True)
     ]
     owners: dict[tuple[str | int, ...], Path] = {}
-    content = _merge(files, owners, named_by)
+    content = _merge(files, owners, getattr(model, "named_by", ()))
 
     def find_owner(problem: ErrorDetails) -> Path:
         at = (problem["loc"][:n] for n in (2, 1))
@@ -127,7 +118,7 @@ def _merge(
     for path, content in reversed(files):
         for key, value in content.items():
             before = merged.get(key)
-            if value is None and isinstance(before, Mapping):
+            if value is None and isinstance(before, Mapping | list):
                 continue  # all its entries are comments
             owners[key,] = path
             if not isinstance(value, Mapping):

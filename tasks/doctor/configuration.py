@@ -154,7 +154,7 @@ def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
             status = "fail"
         elif status != "fail":
             status = "warn"
-    text = "; ".join(ending) if ending else f"none ends within {SOON.days} days"
+    text = "; ".join(ending) if ending else f"none retires within {SOON.days} days"
     yield CONFIGURATION.finding(status, "models", f"{text}.", ENDED)
 
 

@@ -21,7 +21,8 @@ from tasks.warehouse.rows import replace_surrogates
 
 CONFIGURED_IN = "configs/judges.yaml"
 NO_CREDIT = re.compile(
-    r"insufficient[ _]?(?:credit|balance|fund|quota)|(?:credit|account)[ _]balance (?:is )?too low"
+    r"insufficient[ _](?:\w+[ _])?(?:credit|balance|fund|quota)"
+    r"|(?:credit|account)[ _]balance (?:is )?too low"
     r"|credits? (?:are|is|have been) (?:depleted|exhausted)|credit_balance_exhausted"
     r"|out of credit|no (?:remaining )?credits?\b|used all available credits"
     r"|(?:doesn't|does not) have (?:any|enough) credits|payment required|arrearage"

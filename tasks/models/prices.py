@@ -90,6 +90,7 @@ class ModelPrice(ConfigModel):
 class PriceList(ConfigModel):
     """The price list of all models, `configs/prices.yaml`."""
 
+    named_by = ("provider", "model")
     prices: tuple[ModelPrice, ...] = Field(min_length=1)
 
     def of(self, provider: str, model: str, day: date) -> ModelPrice | None:
@@ -113,5 +114,4 @@ class PriceList(ConfigModel):
 
 
 def load_prices(configs: ConfigSource = CONFIGS) -> PriceList:
-    """Load the prices; those of a model in one folder replace all that later folders have of it."""
-    return load_merged("prices.yaml", PriceList, configs, named_by=("provider", "model"))
+    return load_merged("prices.yaml", PriceList, configs)

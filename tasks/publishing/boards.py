@@ -20,6 +20,7 @@ from tasks.scoring.board_notes import (
 )
 from tasks.scoring.boards import Board, choose_ranking_metric, select_boards, select_columns
 from tasks.scoring.extractors import describe_extractors
+from tasks.scoring.stand_ins import describe_stand_ins
 from tasks.site.charts import draw_ranking
 from tasks.site.content import BoardEntry, BoardView, MetricColumn
 from tasks.site.wording import format_dollars, format_number
@@ -88,6 +89,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                             None,
                             (
                                 board.note,
+                                describe_stand_ins(material.source, judge, board.protocols),
                                 describe_reports(of_board, "Reports", material.agents),
                                 describe_empty_lists(of_board, material.agents),
                                 describe_mixed_models(of_board, material.agents),

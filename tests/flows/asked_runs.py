@@ -15,7 +15,7 @@ from tasks.warehouse.store import open_warehouse
 from tests.changed_configs import copy_configs
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
-from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
+from tests.servers.job_perplexity import PerplexityJobs
 from tests.servers.jobs import JobServer
 from tests.servers.serving import serving
 
@@ -24,7 +24,6 @@ KINDS: dict[str, tuple[str, type[JobServer], str]] = {
     "gemini": ("gemini_deep_research", GeminiJobs, ""),
     "openai": ("openai_responses", OpenAiJobs, "/v1"),
     "perplexity": ("perplexity", PerplexityJobs, ""),
-    "perplexity_async": ("perplexity_async", PerplexityAsyncJobs, ""),
 }
 """Agent: kind in `agents.yaml`, server, what its address ends in."""
 QUICK = {

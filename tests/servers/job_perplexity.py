@@ -1,4 +1,4 @@
-"""Perplexity's two interfaces: the Agent API, and the older asynchronous chat completions."""
+"""Perplexity's Agent API."""
 
 from typing import Any
 
@@ -7,8 +7,7 @@ from tests.servers.job_openai import CREATED, OpenAiJobs, said_by_user
 from tests.servers.job_reports import passages, sources
 from tests.servers.jobs import Job
 
-PRESETS = frozenset({"fast", "low", "medium", "high", "xhigh"})
-THOUGHTS = "<think>\nWhere to begin? [1] is no citation here.\n</think>\n\n"
+EFFORTS = frozenset({"fast", "low", "medium", "high", "xhigh"})
 
 
 class PerplexityJobs(OpenAiJobs):
@@ -24,9 +23,10 @@ class PerplexityJobs(OpenAiJobs):
         return None
 
     def asked(self, body: dict[str, Any]) -> tuple[str, tuple[str, ...], str | None]:
-        if body.get("preset") is not None and body["preset"] not in PRESETS:
-            raise ValueError(f"no such preset: {body['preset']}")
-        model = body.get("model") or f"preset-{body['preset']}"
+        effort = body.get("effort") or body.get("preset")
+        if effort is not None and effort not in EFFORTS:
+            raise ValueError(f"no such effort: {effort}")
+        model = body.get("model") or f"effort-{effort}"
         return model, tuple(said_by_user(body["input"])), None
 
     def form(self, job: Job, word: str, text: str | None) -> dict[str, Any]:
@@ -61,33 +61,6 @@ class PerplexityJobs(OpenAiJobs):
         ]  # fmt: skip
 
 
-class PerplexityAsyncJobs(PerplexityJobs):
-    """The older interface. A request with a known `idempotency_key` makes no second job."""
-
-    path = "/async/chat/completions"
-    well = "COMPLETED"
-    under_way = ("CREATED", "IN_PROGRESS")
-    finish_reason: str | None = "stop"
-
-    def same(self, name: str | None) -> Job | None:
-        return next((job for job in self.jobs.values() if name and job.name == name), None)
-
-    def asked(self, body: dict[str, Any]) -> tuple[str, tuple[str, ...], str | None]:
-        asked = body["request"]
-        return asked["model"], tuple(said_by_user(asked["messages"])), body.get("idempotency_key")
-
-    def form(self, job: Job, word: str, text: str | None) -> dict[str, Any]:
-        whole = {"id": job.job_id, "created_at": CREATED, "model": job.model, "status": word,
-                 "response": None}  # fmt: skip
-        if word == "FAILED":
-            return whole | {"error_message": "The agent gave up.", "failed_at": CREATED}
-        if text is None:
-            return whole
-        completion = _completion(job, text)
-        completion["choices"][0]["finish_reason"] = self.finish_reason
-        return whole | {"completed_at": CREATED, "response": completion}
-
-
 def numbered(report: str) -> str:
     """Its links as `[n]`."""
     numbers = sources(report)
@@ -103,33 +76,6 @@ def _results(report: str) -> list[dict[str, Any]]:
         {"id": number, "title": titles[url], "url": url, "snippet": "…", "date": "2026-01-02"}
         for url, number in sources(report).items()
     ]
-
-
-def _completion(job: Job, report: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": THOUGHTS + numbered(report)}
-    results = _results(report)
-    output = len(report) // 4
-    return {
-        "id": f"cc_{job.job_id}",
-        "object": "chat.completion",
-        "created": CREATED,
-        "model": job.model,
-        "choices": [{"index": 0, "message": message,
-                     "delta": {"role": "assistant", "content": ""}}],
-        "citations": [result["url"] for result in results],
-        "search_results": [{k: r[k] for k in ("title", "url", "date")} for r in results],
-        "usage": {
-            "prompt_tokens": 40,
-            "completion_tokens": output,
-            "total_tokens": 40 + output,
-            "citation_tokens": 18_000,
-            "reasoning_tokens": 70_000,
-            "num_search_queries": 21,
-            "cost": {"input_tokens_cost": 0.0, "output_tokens_cost": 0.06,
-                     "citation_tokens_cost": 0.04, "reasoning_tokens_cost": 0.21,
-                     "search_queries_cost": 0.11, "total_cost": 0.42},
-        },
-    }  # fmt: skip
 
 
 def _usage(text: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Servers of reports: a POST makes a job, looking at it moves it on to the end that is planned.
 
-What all providers' servers have in common; `job_gemini`, `job_openai`, `job_perplexity` and
-`job_perplexity_async` know the forms. They count: a conversation for which two jobs were made is
+What all providers' servers have in common; `job_gemini`, `job_openai` and
+`job_perplexity` know the forms. They count: a conversation for which two jobs were made is
 a report bought twice.
 """
 
@@ -120,7 +120,6 @@ class JobServer(ABC):
         """By id; what a test takes out is gone for the client too."""
         self.n_made = 0
         self.n_looks = 0
-        self.n_repeats = 0
         """POSTs that were answered with a job that was there already."""
         self.requests: list[Request] = []
         self._report = report
@@ -169,10 +168,6 @@ class JobServer(ABC):
         """The answer to what is neither a POST of a job nor a look at one."""
         return None
 
-    def same(self, name: str | None) -> Job | None:
-        """The job that a repeated request means; None: each request makes one."""
-        return None
-
     def exists(self, model: str) -> bool:
         return self._models is None or model in self._models
 
@@ -201,17 +196,13 @@ class JobServer(ABC):
         self._posts[conversation] += 1
         if fault and fault not in MADE:
             return self._faulty(fault)
-        job = self.same(name)
-        if job is not None:
-            self.n_repeats += 1
-        else:
-            origin = f"http://{request.headers.get('host', '127.0.0.1')}"
-            # As Google's end: what an address must not hold as it stands is in it.
-            job_id = f"job_{self.n_made + 1}_{_short(repr(conversation))}/+=="
-            job = Job(job_id, conversation, name, body, model, origin)
-            self.jobs[job_id] = job
-            self.n_made += 1
-            self._made[conversation] += 1
+        origin = f"http://{request.headers.get('host', '127.0.0.1')}"
+        # As Google's end: what an address must not hold as it stands is in it.
+        job_id = f"job_{self.n_made + 1}_{_short(repr(conversation))}/+=="
+        job = Job(job_id, conversation, name, body, model, origin)
+        self.jobs[job_id] = job
+        self.n_made += 1
+        self._made[conversation] += 1
         if fault == "made_500":
             return self.error(500, "An internal error has occurred.")
         answer = self._state(job)

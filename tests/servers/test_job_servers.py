@@ -12,7 +12,7 @@ import pytest
 
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
-from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
+from tests.servers.job_perplexity import PerplexityJobs
 from tests.servers.job_reports import default_report, passages
 from tests.servers.jobs import JobScript, JobServer
 from tests.servers.serving import serving
@@ -25,22 +25,17 @@ if TYPE_CHECKING:  # the SDKs take seconds to import: those that use them do
 PROMPT = "Write about Ærø."
 AGENT = "deep-research-preview-04-2026"
 URLS = [passage.url for passage in passages(default_report(PROMPT)) if passage.url]
-EVERY = pytest.mark.parametrize(
-    "kind", [GeminiJobs, OpenAiJobs, PerplexityJobs, PerplexityAsyncJobs]
-)
+EVERY = pytest.mark.parametrize("kind", [GeminiJobs, OpenAiJobs, PerplexityJobs])
 BODIES: dict[type[JobServer], dict[str, Any]] = {
     GeminiJobs: {"agent": AGENT, "input": PROMPT, "background": True,
                  "agent_config": {"type": "deep-research"}},
     OpenAiJobs: {"model": "m", "input": PROMPT, "background": True},
-    PerplexityJobs: {"preset": "high", "input": PROMPT, "background": True},
-    PerplexityAsyncJobs: {"request": {"model": "m", "messages": [
-        {"role": "user", "content": PROMPT}]}},
+    PerplexityJobs: {"effort": "high", "input": PROMPT, "background": True},
 }  # fmt: skip
 PATHS: dict[type[Any], str] = {
     GeminiJobs: "/v1/interactions",
     OpenAiJobs: "/v1/responses",
     PerplexityJobs: "/v1/responses",
-    PerplexityAsyncJobs: "/async/chat/completions",
 }
 HEADERS = {"x-goog-api-key": "test-key", "Authorization": "Bearer test-key"}
 
@@ -127,7 +122,9 @@ def test_openai_knows_the_models_and_refusals_by_their_kind() -> None:
 
 def test_perplexity_reads_an_agent_response_with_its_results_and_cost() -> None:
     async def use(client: "perplexity.AsyncPerplexity") -> Any:
-        made = await client.responses.create(preset="high", input=PROMPT, background=True)
+        made = await client.responses.create(
+            input=PROMPT, background=True, extra_body={"effort": "high"}
+        )
         assert made.status == "queued"
         return await client.responses.retrieve(made.id)
 
@@ -139,27 +136,6 @@ def test_perplexity_reads_an_agent_response_with_its_results_and_cost() -> None:
     assert "[1]" in message.content[0].text
     assert found.usage.cost.total_cost == 0.415
     assert found.usage.tool_calls_details["web_search"].invocation == 7
-
-
-def test_perplexity_reads_an_asynchronous_completion_made_once_for_a_key() -> None:
-    async def use(client: "perplexity.AsyncPerplexity") -> Any:
-        asked: Any = {
-            "model": "sonar-deep-research",
-            "messages": [{"role": "user", "content": PROMPT}],
-        }
-        completions = client.async_.chat.completions
-        first = await completions.create(request=asked, idempotency_key="j1")
-        again = await completions.create(request=asked, idempotency_key="j1")
-        assert first.id == again.id
-        return await completions.get(first.id)
-
-    server = PerplexityAsyncJobs()
-    found = with_perplexity(server, use)
-    assert found.status == "COMPLETED"
-    assert found.response.choices[0].message.content.startswith("<think>")
-    assert [result.url for result in found.response.search_results] == list(dict.fromkeys(URLS))
-    assert found.response.usage.num_search_queries == 21
-    assert (server.n_made, server.n_repeats) == (1, 1)
 
 
 def post(server: JobServer, address: str) -> httpx.Response:

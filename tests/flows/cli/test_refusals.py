@@ -42,7 +42,7 @@ ON_SAMPLE = [
     ("draft rubrics --judge priceless --to drafts --budget 1", 1, "has no price"),
     ("evaluate --edition never", 1, "Known: sample"),
     ("evaluate --protocol magic", 1, "Known: claim_discovery, "),
-    ("evaluate --judge oracle", 1, "Known: gemini"),
+    ("evaluate --judge oracle", 1, "Known: claude"),
     ("evaluate --agent nobody", 1, "Known: sample_blogger"),
     ("evaluate --judge priceless --budget 1", 1,
      "configs/prices.yaml has no price for test-model of nobody"),

@@ -37,7 +37,7 @@ def test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing(
     assert len(reports) == N_ARTICLES
     assert all(text and status == "ok" for text, status in reports)
     n_traces = value(path, f"SELECT count(*) FROM search_traces WHERE agent = '{agent}'")
-    assert n_traces == (0 if agent == "perplexity_async" else N_ARTICLES)  # it tells no queries
+    assert n_traces == N_ARTICLES
     assert value(path, "SELECT count(*) FROM jobs WHERE cost_usd > 0") == N_ARTICLES
 
 

@@ -42,7 +42,7 @@ def test_an_agent_that_answers_as_another_model_is_told_once(
     assert "answered as" not in ask(path, "writer", first=1).message
     chat.body = {"model": "writer-2"}
     assert ask(path, "writer").message.endswith(
-        "writer answered as 2 models: writer-1 (1 report), writer-2 (2 reports)."
+        "writer answered as two models: 1 and 2 reports (writer-1, writer-2)."
     )
     assert capfd.readouterr().err.count(change) == 1
 

@@ -10,7 +10,7 @@ from tasks.agents.polled_jobs import PolledClient
 from tests.servers.http import Handler
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
-from tests.servers.job_perplexity import PerplexityAsyncJobs, PerplexityJobs
+from tests.servers.job_perplexity import PerplexityJobs
 from tests.servers.jobs import JobScript
 from tests.servers.serving import serving
 from tests.tasks.agents.conversations import KEY, PLACE, PROMPT, entry, question, using
@@ -32,8 +32,7 @@ class Kind:
 GEMINI = Kind("gemini_deep_research", GeminiJobs, "deep-research-preview-04-2026")
 OPENAI = Kind("openai_responses", OpenAiJobs, "gpt-5.5", "/v1")
 PERPLEXITY = Kind("perplexity", PerplexityJobs, "openai/gpt-5.5")
-PERPLEXITY_ASYNC = Kind("perplexity_async", PerplexityAsyncJobs, "sonar-deep-research")
-KINDS = (GEMINI, OPENAI, PERPLEXITY, PERPLEXITY_ASYNC)
+KINDS = (GEMINI, OPENAI, PERPLEXITY)
 
 
 def ask_of(kind: Kind, address: str, **more: Any) -> Any:

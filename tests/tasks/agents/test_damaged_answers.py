@@ -28,7 +28,7 @@ EXPECTED = {
     "xai": "xAI's Responses API", "chat": "chat completion", "anthropic": "Messages API",
     "dashscope": "stream of DashScope", "http": "ended job of a service",
     "gemini_deep_research": "an interaction of Gemini", "openai_responses": "the Responses API",
-    "perplexity": "Perplexity's Agent API", "perplexity_async": "asynchronous API",
+    "perplexity": "Perplexity's Agent API",
 }  # fmt: skip
 """By kind, what an answer that is none is said not to be."""
 NO_OBJECTS = ("", "[]", "null", "<html>", "1" * 5000, "[" * 200_000)

@@ -27,7 +27,6 @@ from tests.tasks.agents.job_clients import (
     GEMINI,
     KINDS,
     OPENAI,
-    PERPLEXITY_ASYNC,
     Kind,
     finished,
     with_client,
@@ -136,9 +135,7 @@ def test_a_start_of_which_nobody_knows_is_sent_once_and_said_to_be_maybe_billed(
         assert KEY not in str(error)
     n_sent, n_made = counted(server)
     assert n_sent == len(faults)
-    # The older interface of Perplexity knows a repeated key: all these made one job.
-    of_jobs = 1 if kind is PERPLEXITY_ASYNC else len(MADE) - 1
-    assert kind in AT_ONCE or n_made == of_jobs
+    assert kind in AT_ONCE or n_made == len(MADE) - 1
 
 
 @EVERY

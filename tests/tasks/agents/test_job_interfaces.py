@@ -15,7 +15,6 @@ from tests.tasks.agents.job_clients import (
     KINDS,
     OPENAI,
     PERPLEXITY,
-    PERPLEXITY_ASYNC,
     Kind,
     answer_of,
     finished,
@@ -116,8 +115,7 @@ def test_parameters_go_over_what_is_sent_by_itself(kind: Kind) -> None:
     extra = {"model": "m2", "agent": "deep-research-2", "max_tool_calls": 3}
     with_client(kind, server, finished, parameters=extra)
     (job,) = server.jobs.values()
-    sent = job.body["request"] if kind is PERPLEXITY_ASYNC else job.body
-    assert extra.items() <= sent.items()
+    assert extra.items() <= job.body.items()
 
 
 @pytest.mark.parametrize(
@@ -130,7 +128,6 @@ def test_parameters_go_over_what_is_sent_by_itself(kind: Kind) -> None:
         *((GEMINI, end, f"{end}((?!gave up).)*") for end in ("cancelled", "incomplete")),
         (PERPLEXITY, "failed", r"failed: internal: The agent gave up\."),
         *((PERPLEXITY, end, end) for end in ("cancelled", "incomplete")),
-        (PERPLEXITY_ASYNC, "FAILED", r"FAILED: The agent gave up\."),
     ],
     ids=lambda of: getattr(of, "name", None),
 )
@@ -140,7 +137,7 @@ def test_every_bad_end_is_a_failure_that_keeps_what_there_is_of_the_text(
     answer = answer_of(kind, JobScript(ends=ends))
     assert answer.outcome == "failed"
     assert re.fullmatch(error, answer.error or "")
-    assert answer.text.startswith("# Bericht" if kind is not PERPLEXITY_ASYNC else "")
+    assert answer.text.startswith("# Bericht")
     assert kind is not OPENAI or not answer.silent
     assert answer.cost_usd == (0.415 if kind is PERPLEXITY else None)
 

@@ -221,7 +221,8 @@ class TestKeys:
         assert {name: each.status for name, each in found.items()} == {
             "OPENAI_API_KEY": "fail", "GEMINI_API_KEY": "warn", "ANTHROPIC_API_KEY": "skipped",
             "DASHSCOPE_API_KEY": "skipped", "PERPLEXITY_API_KEY": "skipped",
-            "XAI_API_KEY": "skipped",
+            "XAI_API_KEY": "skipped", "DEEPSEEK_API_KEY": "skipped",
+            "OPENROUTER_API_KEY": "skipped",
         }  # fmt: skip
         assert "gpt-5.5" in found["OPENAI_API_KEY"].finding
         assert found["OPENAI_API_KEY"].advice
@@ -267,7 +268,14 @@ class TestModels:
             (("gpt-5",), (), date(2026, 11, 22), "warn", "gpt-5 retires on 2026-12-11"),
             (("gpt-5",), (), date(2026, 12, 11), "warn", "gpt-5 was retired on 2026-12-11"),
             ((), ("gpt-5",), date(2026, 12, 11), "fail", "gpt-5 was retired"),
-            ((), ("gpt-5",), date(2026, 12, 10), "warn", "in 1 days"),
+            (
+                (),
+                ("gpt-5",),
+                date(2026, 12, 10),
+                "warn",
+                "2026-12-11, tomorrow; its successor is gpt-6.1-sol",
+            ),
+            ((), ("claude_sonnet_5_5",), date(2026, 10, 1), "ok", "none retires within 30 days"),
             ((), (), date(2026, 10, 1), "ok", "none retires within 30 days"),
             ((), (), date(2027, 3, 1), "ok", "none retires within 30 days"),
         ],

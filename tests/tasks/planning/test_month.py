@@ -194,7 +194,7 @@ def test_what_a_month_has_spent_is_that_of_its_own_reports_and_judges(warehouse:
         ({"agents": ["openai_gpt_5_5"]}, Misconfigured, "has no key"),
         ({"judge": "nobody"}, ConfigurationError, "no judge 'nobody'"),
         ({"extractor": "gpt-5.5"}, Misconfigured, "has no key"),
-        ({"agents": ["grok_4_5"]}, UnknownPrice, "has no `price`"),
+        ({"agents": ["qwen_deep_research"]}, UnknownPrice, "has no `price`"),
         ({"batch": True}, Misconfigured, "nothing to ask in batches"),
         ({"site": "{tmp}"}, UnwritableSite, "--site"),
     ],

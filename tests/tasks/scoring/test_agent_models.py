@@ -14,7 +14,7 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
 OLD, NEW = "writer-2026-10-01", "writer-2026-11-20"
-BOTH = f"2 models: {OLD} (2 reports), {NEW} (1 report)"
+BOTH = f"two models: 2 and 1 reports ({OLD}, {NEW})"
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ BOTH = f"2 models: {OLD} (2 reports), {NEW} (1 report)"
     [
         ([OLD, OLD, NEW], BOTH),
         ([OLD, f"gateway/{OLD}", OLD.upper()], None),
-        (["a/gpt-5", "GPT-5", "gpt-6"], "2 models: a/gpt-5 (2 reports), gpt-6 (1 report)"),
+        (["a/gpt-5", "GPT-5", "gpt-6"], "two models: 2 and 1 reports (a/gpt-5, gpt-6)"),
         ([OLD], None),
         ([], None),
-        ([f"m{n}" for n in range(6)], "6 models: " + ", ".join(f"m{n} (1 report)" for n in range(4))
-         + ", 2 more"),
-        (["a\u202e", "b\n"], "2 models: a⟨U+202E⟩ (1 report), b⟨U+000A⟩ (1 report)"),
+        ([f"m{n}" for n in range(6)],
+         "6 models: 1, 1, 1, 1 and 2 others' reports (m0, m1, m2, m3, …)"),
+        (["a\u202e", "b\n"], "two models: 1 and 1 reports (a⟨U+202E⟩, b⟨U+000A⟩)"),
     ],
 )  # fmt: skip
 def test_models_are_described_if_they_are_several(

@@ -234,7 +234,7 @@ def test_several_models_and_a_doubtful_end_are_told_where_the_agent_and_its_repo
             made = report.model_copy(update={"source_path": f"job j{n}"})
             opened.write(Change(Job, [job]), Change(Report, [made]))
     publish(copy, tmp_path / "site")
-    said = "answered as 2 models: model-0 (1 report), model-1 (1 report)"
+    said = "answered as two models: 1 and 1 reports (model-0, model-1)"
     assert len(reports) == 2
     (agent,) = (tmp_path / "site/agents").glob("agent_01*.html")
     assert said.capitalize() in agent.read_text("utf-8")

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from perplexity.generated.api import ResponsesRequestInput
 
 from tasks.agents.agent import JobAnswer, ReportSource
 from tasks.agents.kinds import open_agent
@@ -58,15 +59,14 @@ def test_sources_stand_where_their_numbers_say() -> None:
     assert list_sources([]) == ()
 
 
-def test_a_preset_takes_the_models_place_and_one_of_them_must_be_named() -> None:
-    assert request_of(PERPLEXITY, question(), parameters={"preset": "high"}) == {
-        "input": PROMPT,
-        "background": True,
-        "preset": "high",
-    }
+@pytest.mark.parametrize("name", ["effort", "preset"])
+def test_an_effort_takes_the_models_place_and_one_of_them_must_be_named(name: str) -> None:
+    asked = {"input": PROMPT, "background": True, name: "high"}
+    assert request_of(PERPLEXITY, question(), parameters={name: "high"}) == asked
+    assert ResponsesRequestInput.model_validate(asked, extra="forbid")  # by the maker's own types
     assert request_of(PERPLEXITY, question())["model"] == "openai/gpt-5.5"
     nobody = ask_of(PERPLEXITY, "http://x", model="")
-    with pytest.raises(Misconfigured, match=r"name a `model`, or a `preset`.*agents\.yaml"):
+    with pytest.raises(Misconfigured, match=r"name a `model`, or an `effort`.*agents\.yaml"):
         open_agent("a", nobody, "k", PLACE)
 
 
