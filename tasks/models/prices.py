@@ -57,8 +57,9 @@ class ModelPrice(ConfigModel):
 
     def estimate_cost(self, request: ModelRequest) -> float:
         """Estimate the cost of a request in USD: no cache, an answer of typical length."""
-        prompt = request.prompt_bytes / BYTES_PER_TOKEN * self.live.input
-        return (prompt + request.typical_output_tokens * self.live.output) / MILLION
+        prompt = request.prompt_bytes / BYTES_PER_TOKEN
+        rate = self._rate(prompt, batch=False)
+        return (prompt * rate.input + request.typical_output_tokens * rate.output) / MILLION
 
     def max_cost(self, request: ModelRequest, *, batch: bool = False) -> float:
         """Return an upper bound of a request's USD: a token per byte, at the highest price of

@@ -15,7 +15,7 @@ theirs AS (SELECT {ITEM}, label FROM current_verdicts
     WHERE judge = $3 AND protocol = $2 AND status = 'ok'),
 people AS (SELECT {ITEM}, l.label
     FROM human_labels AS l JOIN annotation_items AS i USING (sheet, item_id))
-SELECT 'it' AS whom, count(*) AS n, avg((ours.label = theirs.label)::INT) AS alike
+SELECT 'that judge' AS whom, count(*) AS n, avg((ours.label = theirs.label)::INT) AS alike
 FROM ours JOIN theirs USING ({ITEM})
 UNION ALL
 SELECT 'people', count(*), avg((ours.label = people.label)::INT)

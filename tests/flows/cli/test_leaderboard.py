@@ -91,7 +91,7 @@ def test_a_figure_of_several_models_is_marked(path: Path, evergreen: Evergreen) 
             score = Score(**of, protocol="wiki_fact", metric="coverage_wiki", judge="offline",
                           value=0.4, state="done", scorer_version="1")  # fmt: skip
             warehouse.write(Change(Job, [job]), Change(Report, [report]), Change(Score, [score]))
-    said = "2 models: writer-1 (2 reports), writer-2 (1 report)"
+    said = "two models: 2 and 1 reports (writer-1, writer-2)"
     chosen = ("leaderboard", "--edition", "e", "--warehouse", path)
     _, out, _ = evergreen(*chosen)
     assert "40.0§" in out

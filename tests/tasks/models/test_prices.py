@@ -1,11 +1,13 @@
 """Dollars from tokens by the list of the day; every shipped price says where it is from."""
 
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tasks.configuration.folders import find_folders
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.judging.preconditions import check_judge
 from tasks.models.errors import Misconfigured
@@ -279,6 +281,80 @@ def test_a_retired_judge_is_refused_on_its_day_and_not_the_day_before(
 
 def test_the_papers_judges_say_when_they_end() -> None:
     assert set(RETIRING) >= {"gemini-2.5-pro", "gemini-2.5-flash", "gpt-5", "gpt-4.1-mini"}
+
+
+TIERED = [listed for listed in SHIPPED if listed.above_prompt_tokens]
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("listed", TIERED, ids=lambda p: p.model)
+def test_a_budget_holds_at_every_tier(listed: ModelPrice, batch: bool) -> None:
+    assert listed.above_prompt_tokens
+    assert listed.live_above
+    around = question().text_bytes - len("Is it so?")
+    live, above = listed.live, listed.live_above
+    if batch:
+        live, above = listed.batch or live, listed.batch_above or above
+    for tokens, rate in (
+        (listed.above_prompt_tokens - 1, live),
+        (listed.above_prompt_tokens, live),
+        (listed.above_prompt_tokens + 1, above),
+        (3 * listed.above_prompt_tokens, above),
+    ):
+        asked = question("x" * (tokens - around), 1000)
+        assert asked.prompt_bytes == tokens
+        for written in ({}, {"cache_write_tokens": tokens}, {"cached": tokens}):
+            usage = TokenUsage(prompt=tokens, output=900, thinking=100, **written)
+            cost = listed.of(usage, batch=batch)
+            assert cost is not None
+            assert cost <= listed.max_cost(asked, batch=batch) + 1e-12
+        plain = listed.of(TokenUsage(prompt=tokens, output=1000), batch=batch)
+        assert plain == pytest.approx((tokens * rate.input + 1000 * rate.output) / 1e6)
+
+
+def test_the_tiers_of_the_makers_are_listed() -> None:
+    assert {listed.model: listed.above_prompt_tokens for listed in TIERED} == {
+        "gemini-2.5-pro": 200_000, "gemini-3.1-pro-preview": 200_000, "gpt-5.5": 272_000,
+        "gpt-6-luna": 272_000, "gpt-6.1-terra": 272_000, "gpt-6.1-sol": 272_000,
+        "claude-haiku-5-5": 100_000,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "day", "before", "after"),
+    [
+        ("gemini-4-argon", date(2026, 12, 1), 2, 4),
+        ("gemini-3.8-flash", date(2027, 1, 1), 0.75, 1.5),
+    ],
+)
+def test_a_price_changes_on_the_day_that_its_maker_named(
+    model: str, day: date, before: float, after: float
+) -> None:
+    found = [load_prices().of("gemini", model, each) for each in (day - timedelta(1), day)]
+    assert [listed and listed.live.input for listed in found] == [before, after]
+
+
+def test_a_price_list_of_one_s_own_replaces_only_the_models_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(
+        "prices:\n"
+        "  - {provider: own, model: m, since: 2026-01-01, live: {input: 1, output: 2},"
+        " source: x, checked: 2026-01-01}\n"
+        "  - {provider: gemini, model: gemini-4-argon, since: 2026-01-01,"
+        " live: {input: 9, output: 90}, source: x, checked: 2026-01-01}\n"
+    )
+    merged = load_prices(find_folders(str(tmp_path), tmp_path))
+    for day in (DAY, date(2027, 1, 1)):  # both entries of the other list are gone
+        argon = merged.of("gemini", "gemini-4-argon", day)
+        assert argon
+        assert argon.live.input == 9
+    assert merged.of("own", "m", DAY)
+    assert merged.of("openai", "gpt-5.5", DAY) == load_prices().of("openai", "gpt-5.5", DAY)
+
+
+@pytest.mark.parametrize("text", ["prices:\n", "# none of my own\n"])
+def test_an_empty_price_list_of_one_s_own_changes_nothing(text: str, tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(text)
+    assert len(load_prices(find_folders(str(tmp_path), tmp_path)).prices) == len(SHIPPED)
 
 
 def test_a_long_prompt_in_a_batch_costs_more_than_a_short_one() -> None:

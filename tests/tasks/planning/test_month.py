@@ -205,7 +205,7 @@ def test_what_cannot_end_well_is_refused_beforehand(
 ) -> None:  # fmt: skip
     for name in ("OPENAI_API_KEY", "EVERGREEN_OPERATOR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XAI_API_KEY", "k")
+    monkeypatch.setenv("DASHSCOPE_API_KEY", "k")
     if wished:
         monkeypatch.setenv("EVERGREEN_OPERATOR", "me@example.org")
     (tmp_path / "something.txt").write_text("else")
