@@ -45,7 +45,11 @@ def run_flow(
 
 def _list_paid(parameters: dict[str, Any]) -> list[str]:
     """Return the judges and agents that a flow's parameters name, or would take by default."""
-    named = [parameters.get("judge"), parameters.get("extractor"), *parameters.get("agents", ())]
+    named = [
+        parameters.get("judge"),
+        parameters.get("extractor"),
+        *(parameters.get("agents") or ()),
+    ]
     if "to_publish" in parameters:  # a month: what it does not name is in configs/refresh.yaml
         settings = load_refresh()
         named += [settings.judge, settings.extractor, *settings.agents]

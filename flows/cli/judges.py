@@ -55,12 +55,15 @@ def _format_judge(name: str, entry: JudgeEntry, is_default: bool) -> dict[str, o
         free = {"model": "–", "answers as": "–", "in": 0.0, "out": 0.0, "state": "ready"}
         return row | free | {"key": None}
     price = find_current_price(entry)
-    ending, today = find_judge_ending(entry), utc_now().date()
+    state = f"settings of {entry.checked}"
+    if ending := find_judge_ending(entry):
+        word = "retired on" if ending.ends <= utc_now().date() else "retires"
+        state = f"{word} {ending.ends}" + (f" → {ending.successor}" if ending.successor else "")
     return row | {
         "model": entry.model,
         "answers as": entry.answers_as or "(the first answer says)",
         "in": price.live.input if price else None,
         "out": price.live.output if price else None,
-        "state": ending.describe("", today).strip() if ending else f"settings of {entry.checked}",
+        "state": state,
         "key": entry.describe_state(),
     }

@@ -15,6 +15,7 @@ from pydantic_core import PydanticUndefined
 
 from tasks.configuration.agents import Agents
 from tasks.configuration.drafting import DraftingSettings
+from tasks.configuration.endings import Endings
 from tasks.configuration.inversion import InversionSettings
 from tasks.configuration.leaderboard import LeaderboardSettings
 from tasks.configuration.models import Judges, ProtocolEntry
@@ -41,14 +42,15 @@ INTRODUCTION = """# Configuration files
 `evergreen init FOLDER` makes a `configs/` folder to edit. Evergreen looks for each file in the
 folders that `EVERGREEN_CONFIGS` names (separated by `:`), then in `configs/` of the working
 folder, then among the files that come with it. Entries merge by name: yours replace or add to
-those that come with Evergreen, and an entry set to `null` is removed. A prompt or another text
-file replaces the whole file of the same name. Unknown keys are errors that name the file and
-the key.
+those that come with Evergreen, and an entry set to `null` is removed. Prices merge by model. A
+prompt or another text file replaces the whole file of the same name. Unknown keys are errors that
+name the file and the key.
 """
 FILES: Mapping[str, type[BaseModel]] = {
     "agents.yaml": Agents,
     "judges.yaml": Judges,
     "prices.yaml": PriceList,
+    "endings.yaml": Endings,
     "refresh.yaml": RefreshSettings,
     "wikipedia.yaml": WikipediaSettings,
     "good_article_topics.yaml": Topics,

@@ -113,6 +113,25 @@ def test_every_character_begins_at_one_byte_and_no_byte_inside_one_is_a_place(wo
         assert len(words[:index].encode("utf-8", "surrogatepass")) == offset
 
 
+def test_the_text_is_what_the_maker_s_own_package_sums_up() -> None:
+    from google.genai._gaos.types.interactions import Interaction
+
+    def output(*texts: str) -> dict[str, Any]:
+        return {"type": "model_output", "content": [{"type": "text", "text": t} for t in texts]}
+
+    search = {"type": "google_search_call", "id": "s", "arguments": {"queries": ["q"]}}
+    steps = [output("No report."), search, output("One, "), {"type": "thought"}, output("two.")]
+    body = {"id": "i", "status": "completed", "created": "2026-11-28T00:00:00Z",
+            "updated": "2026-11-28T00:00:00Z", "steps": steps}  # fmt: skip
+    assert (
+        read(json.dumps(body)).text == Interaction.model_validate(body).output_text == "One, two."
+    )
+    summed = body | {"steps": [], "output_text": "One, two."}
+    assert read(json.dumps(summed)).text == "One, two."
+    both = body | {"output_text": "Another."}
+    assert read(json.dumps(both)).text == "One, two."
+
+
 def test_the_report_is_the_last_outputs_with_nothing_but_thoughts_between_them() -> None:
     def output(words: str) -> dict[str, Any]:
         return {"type": "model_output", "content": [text(words)]}
