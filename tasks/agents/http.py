@@ -28,7 +28,6 @@ from tasks.models.client import (
 from tasks.models.errors import (
     Misconfigured,
     ModelError,
-    QuotaExhausted,
     RequestRejected,
     TransientError,
 )
@@ -143,16 +142,6 @@ class ApiClient(Generic[AskT]):
         message = redact_key(message, self._key)
         return self._classify_status(code, message, response.headers, buying=buying, word=word)
 
-    def find_refusal(self, error: Any) -> ModelError | None:
-        """Return what an error inside HTTP 200, beside no answer, means: what its own status or its
-        words would mean; None if neither is known."""
-        message, word = describe_error(error)
-        code = find_error_status(error)
-        if code is None:
-            return None
-        message = redact_key(message, self._key)
-        return self._classify_status(code, message, {}, buying=True, word=word)
-
     def _classify_status(
         self,
         code: int,
@@ -171,11 +160,15 @@ class ApiClient(Generic[AskT]):
             error.maybe_billed = code not in REFUSED_UNBILLED
         return error
 
-    def _quota_error(self, message: str) -> QuotaExhausted:
-        return QuotaExhausted(
-            f"{self.agent}: the account has no credit or quota left ({message[:200]}). "
-            "Answers received so far are kept; top it up and run again."
-        )
+    def find_refusal(self, error: Any) -> ModelError | None:
+        """Return what an error that came with HTTP 200 in the place of an answer means: what its
+        status or its words would mean; None if there is none, or neither is known."""
+        code = find_error_status(error) if error else None
+        if code is None:
+            return None
+        message, word = describe_error(error)
+        message = redact_key(message, self._key)
+        return self._classify_status(code, message, {}, buying=True, word=word)
 
     def _render_answer(self, answer: Any) -> str:
         """Return an answer as it is stored: as JSON, without the key.
@@ -204,8 +197,7 @@ class SynchronousClient(ApiClient[ApiAsk]):
         answer = await self.buy(path, body)
         if not isinstance(answer, dict):
             raise TransientError("the answer is not a JSON object", "garbled", maybe_billed=True)
-        error = self.find_lone_error(answer)
-        if error and (refusal := self.find_refusal(error)):
+        if refusal := self.find_refusal(self.find_lone_error(answer)):
             raise refusal
         return answer
 

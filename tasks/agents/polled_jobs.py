@@ -30,9 +30,11 @@ class PolledClient(ApiClient[AskT], ABC):
         """Build the body that requests a report."""
 
     async def start(self, request: JobRequest) -> JobStatus:
-        status = self._parse_status(await self._create_job(request), None)
+        answer = await self._create_job(request)
+        status = self._parse_status(answer, None)
         if status is None or status.remote_id is None:
-            raise TransientError(
+            error = answer.get("error") if isinstance(answer, dict) else None
+            raise self.find_refusal(error) or TransientError(
                 "the answer names no job; one may have been created", "garbled", maybe_billed=True
             )
         return status

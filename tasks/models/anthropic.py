@@ -16,7 +16,6 @@ import httpx
 import orjson
 
 from tasks.models.attachments import PDF, Attachment, fence_attachments
-from tasks.models.cache_writes import count_cache_writes
 from tasks.models.client import (
     catch_parse_errors,
     classify_error_object,
@@ -30,6 +29,7 @@ from tasks.models.errors import ModelError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage
 from tasks.models.finish_reasons import classify_finish
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
+from tasks.models.usage_counts import count_cache_writes
 
 API_VERSION = "2026-10-21"
 CACHED = {"cache_control": {"type": "ephemeral"}}

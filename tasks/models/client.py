@@ -25,7 +25,7 @@ NO_CREDIT = re.compile(
     r"|(?:credit|account)[ _]balance (?:is )?too low"
     r"|credits? (?:are|is|have been) (?:depleted|exhausted)|credit_balance_exhausted"
     r"|out of credit|no (?:remaining )?credits?\b|used all available credits"
-    r"|(?:doesn't|does not) have (?:any|enough) credits|payment required|arrearage"
+    r"|(?:doesn't|does not) have (?:any|enough) credits|payment required|arrearage|allocationquota"
     r"|billing_(?:error|hard_limit|not_active)|exceeded_current_quota"
     r"|spend_limit_(?:reached|exceeded)"
     r"|reached (?:its|your) (?:monthly spending limit|specified (?:workspace )?api usage limits)",

@@ -15,7 +15,6 @@ import httpx
 import orjson
 
 from tasks.models.attachments import PDF, Attachment, fence_attachments
-from tasks.models.cache_writes import count_cache_writes
 from tasks.models.client import (
     catch_parse_errors,
     classify_error_object,
@@ -29,7 +28,7 @@ from tasks.models.errors import ModelError, RequestRejected, TransientError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
 from tasks.models.finish_reasons import Ending, classify_finish
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
-from tasks.models.usage_counts import count_cached, count_tokens
+from tasks.models.usage_counts import count_cache_writes, count_cached, count_tokens
 
 RESPONSE_FORMATS = ("json_schema", "json_object", "prompt")
 """Ways to request JSON, the strictest first."""

@@ -27,9 +27,9 @@ from tasks.agents.providers.answers import (
 )
 from tasks.configuration.agents import ApiAsk
 from tasks.models.anthropic import API_VERSION
-from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import ModelError, TransientError
 from tasks.models.finish_reasons import classify_finish, describe_cut
+from tasks.models.usage_counts import count_cache_writes
 
 SEARCH_TOOL = "web_search_20260318"
 MAX_USES = 50

@@ -25,11 +25,10 @@ from tasks.agents.providers.answers import (
     parse_sources,
     subtract_reasoning,
 )
-from tasks.models.cache_writes import count_cache_writes
 from tasks.models.embedded_json import split_reasoning
 from tasks.models.errors import Misconfigured, RequestRejected
 from tasks.models.finish_reasons import classify_finish, describe_cut
-from tasks.models.usage_counts import count_cached, count_tokens
+from tasks.models.usage_counts import count_cache_writes, count_cached, count_tokens
 
 
 class ChatClient(SynchronousClient):

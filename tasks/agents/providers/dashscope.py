@@ -17,16 +17,19 @@ from tasks.agents.agent import AgentUsage, JobAnswer, JobRequest, JobStatus
 from tasks.agents.http import CONFIGURED_IN, SynchronousClient
 from tasks.agents.json_values import child, count, parse_object, string, unexpected_object
 from tasks.agents.providers.dashscope_stream import StreamCollector, read_stream
-from tasks.models.cache_writes import count_cache_writes
-from tasks.models.client import parse_error, redact_key
+from tasks.models.client import redact_key
 from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
+from tasks.models.usage_counts import count_cache_writes
 
 PATH = "/services/aigc/text-generation/generation"
 STREAM_HEADERS = {"X-DashScope-SSE": "enable", "Accept": "text/event-stream"}
-QUOTA_CODES = ("Arrearage", "AllocationQuota")
-"""Prefixes of codes for missing credit. The first comes with HTTP 400."""
-TRANSIENT_CODES = ("Throttling", "ServiceUnavailable", "ModelServingError")
-REJECTED_CODES = ("InvalidParameter", "DataInspectionFailed", "BadRequest")
+STATUSES = {
+    ("Arrearage", "AllocationQuota"): 402,
+    ("Throttling", "ServiceUnavailable", "ModelServingError"): 429,
+    ("InvalidApiKey", "AccessDenied"): 401,
+    ("InvalidParameter", "DataInspectionFailed", "BadRequest"): 400,
+}
+"""The HTTP statuses that an error in a stream means, by the beginning of its code."""
 LINGER_SECONDS = 5.0
 """How long to wait for a stream to close once its answer is complete."""
 
@@ -136,28 +139,12 @@ class DashScopeClient(EventStreamClient):
             f"{self.ask.model} is only known once a report is bought."
         )
 
-    def _error_for(self, response: httpx.Response, *, buying: bool) -> ModelError:
-        message, word = parse_error(response)
-        if word and word.startswith(QUOTA_CODES):
-            return self._quota_error(redact_key(message, self._key))
-        return super()._error_for(response, buying=buying)
-
     def _stream_error(self, body: Any) -> ModelError:
         """Classify an error that came instead of the first event."""
         code, message = string(child(body, "code")) or "", string(child(body, "message")) or ""
         details = redact_key(f"{code}: {message}"[:500], self._key)
-        if code.startswith(QUOTA_CODES):
-            return self._quota_error(details)
-        if code.startswith(TRANSIENT_CODES):
-            return TransientError(details, "rate_limit")
-        if code.startswith(("InvalidApiKey", "AccessDenied")):
-            return Misconfigured(
-                f"{self.agent}: the key is not accepted ({details}). Check the variable that "
-                f"`{CONFIGURED_IN}` names for it."
-            )
-        if code.startswith(REJECTED_CODES):
-            return RequestRejected(details, 400)
-        return TransientError(details, "server", maybe_billed=True)
+        statuses = (status for begins, status in STATUSES.items() if code.startswith(begins))
+        return self._classify_status(next(statuses, 500), details, {}, buying=True)
 
 
 def read(raw: str) -> JobAnswer:

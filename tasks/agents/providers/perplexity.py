@@ -28,8 +28,8 @@ from tasks.agents.providers.responses_output import (
     parse_response,
 )
 from tasks.configuration.agents import ApiAsk
-from tasks.models.cache_writes import count_cache_writes
 from tasks.models.errors import Misconfigured
+from tasks.models.usage_counts import count_cache_writes
 
 Outcome = Literal["report", "question", "failed"]
 CONFIGURATIONS = ("effort", "preset")

@@ -26,7 +26,7 @@ from tasks.agents.providers.answers import (
     parse_annotation,
     subtract_reasoning,
 )
-from tasks.models.cache_writes import count_cache_writes
+from tasks.models.usage_counts import count_cache_writes
 from tasks.warehouse.traces import SearchStep
 
 MESSAGE_SEPARATOR = "\n\n"

@@ -1,13 +1,15 @@
-"""Jobs at the four interfaces that have some: looked at, gone, continued."""
+"""Jobs at the three interfaces that have some: looked at, gone, continued."""
 
 import json
 import re
+from typing import Any
 
 import pytest
 
 from tasks.agents.agent import AgentClient, Gone, JobStatus
 from tasks.agents.kinds import read_answer
-from tasks.models.errors import Misconfigured, ModelError, TransientError
+from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
+from tests.servers.http import json_response
 from tests.servers.jobs import FAULTS, MADE, JobScript
 from tests.tasks.agents.conversations import KEY, PROMPT, question
 from tests.tasks.agents.job_clients import (
@@ -76,6 +78,28 @@ def test_a_look_that_fails_is_no_end_of_the_job(kind: Kind) -> None:
         elif fault not in ("quota_per_day", "spend_cap"):
             assert isinstance(error, TransientError), (fault, error)
             assert KEY not in str(error)
+
+
+@pytest.mark.parametrize("kind", [OPENAI, PERPLEXITY], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    ("error", "meaning", "maybe_billed"),
+    [
+        ({"message": "Slow down.", "code": 429}, TransientError, False),
+        ({"message": "Insufficient credits", "code": 402}, QuotaExhausted, False),
+        ({"message": "It broke.", "code": 502}, TransientError, True),
+        ({"message": "Who knows?"}, TransientError, True),
+    ],
+)
+def test_an_error_in_the_place_of_a_job_means_what_its_status_would(
+    kind: Kind, error: dict[str, Any], meaning: type[ModelError], maybe_billed: bool
+) -> None:
+    async def use(client: AgentClient) -> None:
+        with pytest.raises(meaning) as caught:
+            await client.start(question())
+        assert getattr(caught.value, "maybe_billed", False) == maybe_billed
+        assert maybe_billed or error["message"] in str(caught.value)
+
+    with_client(kind, lambda request: json_response({"error": error}), use)
 
 
 @EVERY

@@ -7,9 +7,9 @@ import pytest
 from tasks.agents.providers import anthropic
 from tasks.agents.providers.chat import parse_chat_usage
 from tasks.agents.providers.responses_output import parse_usage
-from tasks.models.cache_writes import count_cache_writes
 from tasks.models.exchange import TokenUsage
 from tasks.models.openai_chat import parse_completion
+from tasks.models.usage_counts import count_cache_writes
 from tests.tasks.models.scripted import question
 
 LIFETIMES = {"ephemeral_5m_input_tokens": 30, "ephemeral_1h_input_tokens": 10}
@@ -38,7 +38,8 @@ BOTH = {"cache_write_tokens": 40, "cache_write_hour_tokens": 10}
             BOTH,
         ),
         ({"cache_read_input_tokens": 9, "prompt_tokens_details": {"cached_tokens": 9}}, {}),
-        ({"cache_creation_input_tokens": "40", "cost": {"cache_creation_cost": 3}}, {}),
+        ({"cache_creation_input_tokens": "forty", "cost": {"cache_creation_cost": 3}}, {}),
+        ({"cache_creation_input_tokens": "40"}, {"cache_write_tokens": 40}),
         ({"cache_creation_input_tokens": -1, "cache_creation": None}, {}),
         ({"cache_creation_input_tokens": True}, {}),
         ([{"cache_creation_input_tokens": 40}], {}),
