@@ -21,11 +21,11 @@ from tasks.warehouse.rows import replace_surrogates
 
 CONFIGURED_IN = "configs/judges.yaml"
 NO_CREDIT = re.compile(
-    r"insufficient[ _](?:\w+[ _])?(?:credit|balance|fund|quota)"
+    r"insufficient[ _-](?:\w+[ _])?(?:credit|balance|fund|quota)"
     r"|(?:credit|account)[ _]balance (?:is )?too low"
     r"|credits? (?:are|is|have been) (?:depleted|exhausted)|credit_balance_exhausted"
     r"|out of credit|no (?:remaining )?credits?\b|used all available credits"
-    r"|(?:doesn't|does not) have (?:any|enough) credits|payment required|arrearage|allocationquota"
+    r"|(?:doesn't|does not) have (?:any|enough) credits|payment.required|arrearage|allocationquota"
     r"|billing_(?:error|hard_limit|not_active)|exceeded_current_quota"
     r"|spend_limit_(?:reached|exceeded)"
     r"|reached (?:its|your) (?:monthly spending limit|specified (?:workspace )?api usage limits)",

@@ -85,7 +85,7 @@ def test_a_judge_that_answers_is_ready(folder: Path, evergreen: Evergreen) -> No
         ({"thinking_tokens": 20}, 0, f"answers as {MODEL}; said consistent (price unknown)"),
         ({"key": "another key"}, 1, "the key is not accepted"),
         ({"models": ["another"]}, 1, "there is no such model"),
-        ({"faults": FaultPlan(("spend_cap",))}, 1, "the account's credit or limit is used up"),
+        ({"faults": FaultPlan(("spend_cap",))}, 1, "no credit or quota left"),
     ],
 )
 def test_a_judge_of_anthropic_is_ready_or_says_why_not(

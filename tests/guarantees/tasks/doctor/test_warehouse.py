@@ -273,13 +273,18 @@ class TestWork:
     def test_a_month_that_would_get_nowhere_is_told(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for name in ("EVERGREEN_OPERATOR", "PERPLEXITY_API_KEY", "XAI_API_KEY", "GEMINI_API_KEY"):
+        for name in (
+            "EVERGREEN_OPERATOR",
+            "PERPLEXITY_API_KEY",
+            "DASHSCOPE_API_KEY",
+            "GEMINI_API_KEY",
+        ):
             monkeypatch.setenv(name, "k")
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
         settings = load_refresh()
         said = {
             ("lexical_baseline",): "no pages to write from",
-            ("lexical_baseline", "grok_4_5"): "has no `price`",
+            ("lexical_baseline", "qwen_deep_research"): "has no `price`",
             ("perplexity_high", "openai_gpt_5_5"): "has no key",
             (
                 "perplexity_high",
