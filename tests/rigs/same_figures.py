@@ -120,6 +120,8 @@ def code_of(commit: str, folder: Path) -> Path:
     subprocess.run(["tar", "-x", "-C", str(folder)], stdin=archive.stdout, check=True)
     if archive.wait():
         raise RuntimeError(f"git archive {commit} failed")
+    for name, place in (("configs", "configs"), ("sample", "data/sample")):
+        (folder / "evergreen" / name).symlink_to(folder.resolve() / place)  # else this checkout's are found
     return folder
 
 
