@@ -32,8 +32,7 @@ def run_flow(
     """
     if nothing_pending is not None:
         return True, f"Nothing was pending: {nothing_pending}"
-    for ending in list_coming_ends(_list_paid(parameters), utc_now().date()):
-        print_message(ending, style="yellow")
+    warn_about_ends(parameters)
     if not STDERR.is_terminal:  # a log shows no status line
         print_message("Starting the Prefect server …")
     with exit_when_interrupted(), start_server() as api_url:
@@ -43,8 +42,9 @@ def run_flow(
     return complete, outcome
 
 
-def _list_paid(parameters: dict[str, Any]) -> list[str]:
-    """Return the judges and agents that a flow's parameters name, or would take by default."""
+def warn_about_ends(parameters: dict[str, Any]) -> None:
+    """Say which of the judges and agents that these parameters name, or take by default, end
+    soon."""
     named = [
         parameters.get("judge"),
         parameters.get("extractor"),
@@ -55,7 +55,8 @@ def _list_paid(parameters: dict[str, Any]) -> list[str]:
         named += [settings.judge, settings.extractor, *settings.agents]
     if "judge" in parameters:
         named.append(load_judges().default)
-    return list(filter(None, named))
+    for ending in list_coming_ends(list(filter(None, named)), utc_now().date()):
+        print_message(ending, style="yellow")
 
 
 @contextmanager

@@ -22,12 +22,14 @@ from flows.display.frame import print_frame
 from tasks.agents.kinds import AgentFolders
 from tasks.base import format_count
 from tasks.configuration.agents import AgentEntry, FileDropAsk, load_agents
+from tasks.configuration.endings import list_coming_ends
 from tasks.configuration.secrets import KeySettings
 from tasks.jobs.resolve import ask_again, record_cost, set_remote_id
 from tasks.jobs.sessions import check_agents, list_private, load_ask_entry, open_agent_client
 from tasks.pending.reports import load_job_fields, load_jobs
 from tasks.warehouse.jobs import JobState
 from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import load_latest_manifests
 
 IMPORTED = "imported"
@@ -49,6 +51,8 @@ def list_agents(context: typer.Context, form: FormatOption = Format.TABLE) -> No
     print_frame(shown, form, spare=("at_most", "asked", "model"))
     others = frame.filter(pl.col("asked") == IMPORTED)["agent"]
     print_result(f"Imported: {', '.join(others)}")
+    for ending in list_coming_ends([*known], utc_now().date()):
+        print_result(ending, "yellow")
 
 
 def check(agent: AgentArgument, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:

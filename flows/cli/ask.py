@@ -23,7 +23,7 @@ from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
-from flows.run import run_flow
+from flows.run import run_flow, warn_about_ends
 from tasks.configuration.models import load_judges
 from tasks.jobs.estimate import estimate_reports
 from tasks.jobs.sessions import check_agents
@@ -71,6 +71,7 @@ def ask(
     with open_existing_warehouse(warehouse, edition) as store:
         check_askable(store, edition, assignment or ())
         if estimate:
+            warn_about_ends({"agents": agents})
             print_frame(estimate_reports(store, [edition], agents, first), form)
             return
         complete, outcome = run_flow(
@@ -115,6 +116,7 @@ def backfill(
             check_askable(store, name)
         names = edition or find_prompted_editions(store)
         if estimate:
+            warn_about_ends({"agents": agents})
             print_frame(estimate_reports(store, names, agents, first), form)
             print_message(
                 "Reports only; `evergreen evaluate --estimate` shows what judging them would cost."

@@ -32,7 +32,7 @@ from flows.display.console import print_message
 from flows.display.demo import print_demo
 from flows.display.formats import Format
 from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
-from flows.run import run_flow
+from flows.run import run_flow, warn_about_ends
 from flows.runtime.settings import prefect_home
 from tasks.configuration.folders import find_packaged
 from tasks.configuration.models import load_judges
@@ -116,6 +116,7 @@ def evaluate(
             store.url, edition, protocols, tuple(agents), judge_name, extractor, extract_again
         )
         if estimate:
+            warn_about_ends({"judge": judge_name, "extractor": extractor})
             _print_estimate(run, form)
             warn_about_pending_pages(store, edition, protocols)
             return

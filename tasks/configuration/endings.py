@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
-from tasks.configuration.agents import AgentEntry, ApiAsk, load_agents
+from tasks.configuration.agents import AgentEntry, ApiAsk, EndedAsk, load_agents
 from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
@@ -17,11 +18,12 @@ from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
 SOON = timedelta(days=30)
 """How long before an end it is said."""
 _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})\Z")
-PROVIDERS = {
-    "gemini_deep_research": "gemini", "openai_responses": "openai", "chat": "openai",
-    "anthropic": "anthropic", "perplexity": "perplexity",
+HOSTS = {
+    "generativelanguage.googleapis.com": "gemini", "api.openai.com": "openai",
+    "api.anthropic.com": "anthropic", "api.perplexity.ai": "perplexity",
+    "api.deepseek.com": "deepseek",
 }  # fmt: skip
-"""Kind of agent to the provider at its default address."""
+"""The providers by their hosts: elsewhere a model of the same name may go on."""
 
 
 class Ending(ConfigModel):
@@ -64,14 +66,12 @@ def find_judge_ending(entry: JudgeEntry, configs: ConfigSource = CONFIGS) -> End
 
 def find_agent_ending(entry: AgentEntry, configs: ConfigSource = CONFIGS) -> Ending | None:
     """Return when an agent ends; None if no end is known."""
-    if own := _read_own(entry):
+    if isinstance(entry.ask, EndedAsk):
+        return load_endings(configs).kinds[entry.ask.kind]
+    if (own := _read_own(entry)) or not isinstance(entry.ask, ApiAsk):
         return own
-    kind = entry.ask.kind if entry.ask else ""
-    if kind in (kinds := load_endings(configs).kinds):
-        return kinds[kind]
-    if isinstance(entry.ask, ApiAsk) and entry.ask.base_url is None and kind in PROVIDERS:
-        return _find_model_ending(PROVIDERS[kind], entry.ask.model, configs)
-    return None
+    provider = HOSTS.get(urlsplit(entry.ask.find_base_url()).hostname or "")
+    return _find_model_ending(provider, entry.ask.model, configs) if provider else None
 
 
 def list_coming_ends(names: Sequence[str], today: date) -> list[str]:

@@ -62,9 +62,11 @@ def load_ask_entry(agent: str) -> AskEntry:
 def _ended_error(agent: str, entry: AgentEntry) -> ConfigurationError:
     ending = find_agent_ending(entry)
     said = ending.describe(agent, utc_now().date()) if ending else f"{agent} has ended"
+    advice = "If it still answers, set a later `retires`."
+    if isinstance(entry.ask, EndedAsk):
+        advice = f"Evergreen no longer asks agents of its kind, `{entry.ask.kind}`."
     return ConfigurationError(
-        f"configs/agents.yaml: {said}. Ask another agent; its reports and jobs stay. If it still "
-        "answers, set a later `retires`."
+        f"configs/agents.yaml: {said}. Ask another agent; its reports and jobs stay. {advice}"
     )
 
 

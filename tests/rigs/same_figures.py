@@ -121,7 +121,8 @@ def code_of(commit: str, folder: Path) -> Path:
     if archive.wait():
         raise RuntimeError(f"git archive {commit} failed")
     for name, place in (("configs", "configs"), ("sample", "data/sample")):
-        (folder / "evergreen" / name).symlink_to(folder.resolve() / place)  # else this checkout's are found
+        # Without it this checkout's are found.
+        (folder / "evergreen" / name).symlink_to(folder.resolve() / place)
     return folder
 
 

@@ -17,9 +17,10 @@ SearchAction = tuple[list[str], list[str], list[str]]
 
 
 def join_content(content: Any) -> str:
-    """Return the text of a message: a string, or a list of parts."""
+    """Return the text of a message: a string, or a list of parts, without those of reasoning."""
     if isinstance(content, list):
-        return "".join(string(part.get("text")) or "" for part in objects(content))
+        parts = (part for part in objects(content) if part.get("type") != "reasoning")
+        return "".join(string(part.get("text")) or "" for part in parts)
     return string(content) or ""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tasks.configuration.agents import AgentEntry, get_agent_entry, load_agents
+from tasks.configuration.agents import AgentEntry, ChatAsk, get_agent_entry, load_agents
 from tasks.configuration.endings import (
     find_agent_ending,
     find_judge_ending,
@@ -76,6 +76,8 @@ def test_an_agent_ends_with_its_model_at_its_maker_s_own_address() -> None:
     assert (str(ending.ends), ending.successor) == ("2026-07-23", "gpt-5.6-sol")
     elsewhere = own_agent(model="o3-deep-research", base_url="https://gateway.example.org/v1")
     assert find_agent_ending(elsewhere) is None
+    chat = ChatAsk(kind="chat", model="sonar-deep-research", base_url="https://api.perplexity.ai")
+    assert find_agent_ending(AgentEntry(name="Mine", ask=chat))
     later = own_agent(model="o3-deep-research").model_copy(update={"retires": date(2030, 1, 1)})
     assert str(getattr(find_agent_ending(later), "ends", None)) == "2030-01-01"
 
@@ -90,7 +92,7 @@ def use_entry(configs: Path, monkeypatch: pytest.MonkeyPatch, **entry: Any) -> N
 def test_an_agent_of_an_ended_kind_gets_a_sentence_and_disturbs_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use_entry(tmp_path, monkeypatch, ask=SONAR)
+    use_entry(tmp_path, monkeypatch, ask=SONAR, retires=date(2030, 1, 1))  # it does not help
     monkeypatch.setenv("PERPLEXITY_API_KEY", "k")
     check_agents(["lexical_baseline", "perplexity_high"], 1.0)
     said = (
