@@ -200,6 +200,7 @@ def classify_error_object(error: Any, key: str | None, model: str, **more: Any) 
     found = classify_status(code, message, {}, model, word=word, **more)
     if isinstance(found, TransientError):
         found.maybe_billed = code != 429  # a model may have broken off in the middle of its answer
+        found.code = None  # the endpoint took the request: its form is not what failed
     return found
 
 

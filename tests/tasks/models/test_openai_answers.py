@@ -194,7 +194,7 @@ def test_an_error_inside_an_answer_is_that_error(
 ) -> None:
     found = answered(body)
     assert isinstance(found, TransientError)
-    assert (found.kind, found.maybe_billed) == (kind, maybe_billed)
+    assert (found.kind, found.maybe_billed, found.code) == (kind, maybe_billed, None)
     assert words in str(found)
 
 
