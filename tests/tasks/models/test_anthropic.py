@@ -346,7 +346,7 @@ def test_a_gateway_without_credit_stops_the_stage_whatever_it_says() -> None:
 def test_a_gateway_s_error_without_a_type_is_its_fault() -> None:
     error = error_to(json_response({"error": "no backend"}))
     assert isinstance(error, TransientError)
-    assert (error.kind, error.code) == ("server", 500)
+    assert (error.kind, error.maybe_billed) == ("server", True)
 
 
 @pytest.mark.parametrize(
