@@ -21,7 +21,7 @@ _OPENS = (
 )
 _CLOSES = (
     rf"</{_TAG}\s*>|\[/think\]|◁/think▷|<\|(?:end_of_thought|end_thinking)\|>"
-    r"|<\|channel\|>\s*final\b|<channel\|>|\bassistantfinal(?=\W|json\b)"
+    r"|<\|channel\|>\s*final\b|<channel\|>|assistantfinal(?=\W|json\b)"
 )
 _REASONING = re.compile(f"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})", re.I)
 _MARK = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|[{{\[]", re.I)
