@@ -9,12 +9,15 @@ from tasks.models.budget import Budget
 from tasks.models.errors import BudgetExhausted, QuotaExhausted
 from tasks.models.exchange import Reply
 from tasks.models.gateway import Gateway
+from tasks.models.gemini import GeminiClient
 from tasks.models.limits import SlidingWindow
 from tasks.models.live_sender import LiveSender
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
+from tests.servers.http import json_response
 from tests.servers.openai import OpenAiServer
 from tests.servers.prompts_for_tests import verify_claims
+from tests.servers.serving import serving
 from tests.tasks.models.scripted import (
     MemoryLedger,
     ScriptedClient,
@@ -48,6 +51,21 @@ def test_a_used_up_quota_stops_the_stage_at_the_first_try(
     found = sending(server, twice)
     assert [type(error) for error in found] == [QuotaExhausted, QuotaExhausted]
     assert len(server.log.entries) == 2
+
+
+@pytest.mark.parametrize("status", [402, 429])
+def test_gemini_without_prepaid_credit_stops_the_stage(status: int) -> None:
+    said = {"code": status, "status": "RESOURCE_EXHAUSTED",
+            "message": "Your prepayment credits are depleted."}  # fmt: skip
+
+    async def once(address: str) -> None:
+        client = GeminiClient("k", base_url=address, connections=1, timeout_seconds=5)
+        with pytest.raises(QuotaExhausted, match="prepayment credits are depleted"):
+            await client.ask(verify_claims())
+        await client.close()
+
+    with serving(lambda request: json_response({"error": said}, status)) as address:
+        asyncio.run(once(address))
 
 
 async def one_waits_for_hours(sender: LiveSender) -> list[object]:
