@@ -45,17 +45,13 @@ def run_flow(
 def warn_about_ends(parameters: dict[str, Any]) -> None:
     """Say which of the judges and agents that these parameters name, or take by default, end
     soon."""
-    named = [
-        parameters.get("judge"),
-        parameters.get("extractor"),
-        *(parameters.get("agents") or ()),
-    ]
+    named = [*map(parameters.get, ("judge", "extractor")), *(parameters.get("agents") or ())]
     if "to_publish" in parameters:  # a month: what it does not name is in configs/refresh.yaml
         settings = load_refresh()
         named += [settings.judge, settings.extractor, *settings.agents]
     if "judge" in parameters:
         named.append(load_judges().default)
-    for ending in list_coming_ends(list(filter(None, named)), utc_now().date()):
+    for ending in list_coming_ends(named, utc_now().date()):
         print_message(ending, style="yellow")
 
 

@@ -5,7 +5,7 @@ another judge of that model says, or `configs/endings.yaml`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -74,16 +74,17 @@ def find_agent_ending(entry: AgentEntry, configs: ConfigSource = CONFIGS) -> End
     return _find_model_ending(provider, entry.ask.model, configs) if provider else None
 
 
-def list_coming_ends(names: Sequence[str], today: date) -> list[str]:
-    """Say of each of these judges and agents that ends within `SOON` when, and what follows it."""
-    judges, agents = load_judges().judges, load_agents().agents
-    found = []
-    for name in dict.fromkeys(names):
-        ending = find_judge_ending(judges[name]) if name in judges else None
-        ending = ending or (find_agent_ending(agents[name]) if name in agents else None)
-        if ending and ending.ends - today <= SOON:
-            found.append(f"{ending.describe(name, today)}.")
-    return found
+def iterate_ends() -> Iterator[tuple[str, Ending]]:
+    """Yield the judges and agents whose end is known, each with its end."""
+    ends = [(name, find_judge_ending(judge)) for name, judge in load_judges().judges.items()]
+    ends += [(name, find_agent_ending(agent)) for name, agent in load_agents().agents.items()]
+    yield from ((name, end) for name, end in ends if end)
+
+
+def list_coming_ends(names: Collection[str], today: date) -> list[str]:
+    """Say of those of these judges and agents that end within `SOON` when, and what follows."""
+    ends = [(name, end) for name, end in iterate_ends() if name in names]
+    return [f"{end.describe(name, today)}." for name, end in ends if end.ends - today <= SOON]
 
 
 def _read_own(entry: Any) -> Ending | None:

@@ -11,13 +11,7 @@ from tasks.base import format_count
 from tasks.configuration.agents import load_agents
 from tasks.configuration.criteria import OWN_CRITERIA, load_criteria
 from tasks.configuration.drafting import load_drafting
-from tasks.configuration.endings import (
-    SOON,
-    Ending,
-    find_agent_ending,
-    find_judge_ending,
-    load_endings,
-)
+from tasks.configuration.endings import SOON, iterate_ends, load_endings
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_folders, walk_files
 from tasks.configuration.inversion import load_inversion
@@ -142,7 +136,7 @@ def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
     """Check whether the models of judges and agents have ended or will end soon."""
     status: Status = "ok"
     ending: list[str] = []
-    for name, end in _iterate_ends():
+    for name, end in iterate_ends():
         if end.ends - today > SOON:
             continue
         has_ended = end.ends <= today
@@ -156,13 +150,6 @@ def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
             status = "warn"
     text = "; ".join(ending) if ending else f"none retires within {SOON.days} days"
     yield CONFIGURATION.finding(status, "models", f"{text}.", ENDED)
-
-
-def _iterate_ends() -> Iterator[tuple[str, Ending]]:
-    """Yield the judges and agents whose end is known, each with its end."""
-    ends = [(name, find_judge_ending(judge)) for name, judge in load_judges().judges.items()]
-    ends += [(name, find_agent_ending(agent)) for name, agent in load_agents().agents.items()]
-    yield from ((name, end) for name, end in ends if end)
 
 
 def _describe_how_to_set(variable: str | None, block: str | None) -> str:
