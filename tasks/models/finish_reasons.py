@@ -13,16 +13,18 @@ Ending = Literal["whole", "cut", "filtered", "broke_off", "tool"]
 REASONS: dict[Ending, str] = {
     "whole": """
         stop end_turn stop_sequence eos eos_token eos_found eot end complete completed done
-        finish finished endoftext stop_criteria_met normal success word answered
+        finish finished end_of_text end_of_turn stop_token stop_string_found stop_criteria_met
+        normal success word answered
     """,
     "cut": """
         length max_tokens max_output_tokens max_completion_tokens max_new_tokens max_length max_len
         max_context limit token_limit output_limit model_length context_length
         context_length_exceeded model_context_window_exceeded context_window_exceeded continuation
-        compaction truncated
+        context_length_reached max_tokens_reached max_predicted_tokens_reached output_token_limit
+        token_limit_reached repetition_truncation compaction truncated
     """,
     "filtered": """
-        content_filter content_filtered safety recitation language blocklist blacklist
+        content_filter content_filtered content_filter_triggered safety recitation language blocklist blacklist
         prohibited_content spii guardrail_intervened refusal refused sensitive moderation blocked
         error_toxic escalation model_armor pup_limited_disabled image_safety image_recitation
         image_prohibited_content
@@ -32,6 +34,8 @@ REASONS: dict[Ending, str] = {
         cancelled canceled user_cancel interrupted timeout time_limit network_error failed
         incomplete not_finished pause_turn other repetition load unload malformed_function_call
         malformed_response malformed_tool_use malformed_model_output too_many_tool_calls
+        user_stopped model_unloaded rate_limit server_error internal_error service_unavailable
+        overloaded connection_error disconnected exception quota_exceeded insufficient_quota
         unexpected_tool_call missing_thought_signature image_other no_image
     """,
     "tool": "tool_calls tool_call tool_use function_call function_calls",
