@@ -24,10 +24,10 @@ REASONS: dict[Ending, str] = {
         token_limit_reached repetition_truncation compaction truncated
     """,
     "filtered": """
-        content_filter content_filtered content_filter_triggered safety recitation language blocklist blacklist
-        prohibited_content spii guardrail_intervened refusal refused sensitive moderation blocked
-        error_toxic escalation model_armor pup_limited_disabled image_safety image_recitation
-        image_prohibited_content
+        content_filter content_filtered content_filter_triggered safety recitation language
+        blocklist blacklist prohibited_content spii guardrail_intervened refusal refused sensitive
+        moderation blocked error_toxic escalation model_armor pup_limited_disabled image_safety
+        image_recitation image_prohibited_content
     """,
     "broke_off": """
         error error_limit insufficient_system_resource rate_limit_exceeded abort aborted cancel
