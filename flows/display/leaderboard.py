@@ -144,7 +144,7 @@ def _print_judge_table(
     other = choose_other_figure(rows.filter(pl.col("metric") == by).iter_rows(named=True))
     said = (
         board.note,
-        describe_stand_ins(source, judge, board.protocols),
+        describe_stand_ins(source, judge, {*rows["protocol"]}),
         FEW_NOTE if any(map(_rests_on_few, rows.iter_rows(named=True))) else "",
         describe_empty_lists(rows),
         describe_mixed_models(rows),

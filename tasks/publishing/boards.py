@@ -89,7 +89,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                             None,
                             (
                                 board.note,
-                                describe_stand_ins(material.source, judge, board.protocols),
+                                describe_stand_ins(material.source, judge, {*of_board["protocol"]}),
                                 describe_reports(of_board, "Reports", material.agents),
                                 describe_empty_lists(of_board, material.agents),
                                 describe_mixed_models(of_board, material.agents),

@@ -62,6 +62,24 @@ def test_a_figure_of_few_reports_is_marked(path: Path, evergreen: Evergreen) -> 
     assert [row["Leak"] for row in leaderboard_rows(frame)] == ["25.0†", "12.5"]
 
 
+@pytest.mark.parametrize(
+    ("judge", "stands"), [("gemini-3.5-flash-lite", True), ("gemini-3.8-flash", False)]
+)
+def test_a_board_says_for_which_judge_its_judge_stands(
+    judge: str, stands: bool, path: Path, evergreen: Evergreen
+) -> None:
+    with open_warehouse(path) as warehouse:
+        rows = [
+            row.model_copy(update={"judge": judge})
+            for row in warehouse.rows(LeaderboardRow, "true", [])
+        ]
+        warehouse.write(Change(LeaderboardRow, rows))
+    _, out, _ = evergreen("leaderboard", "--edition", "e", "--judge", judge, "--warehouse", path)
+    said = " ".join(out.split())
+    assert "Gemini 3." in said
+    assert ("stands for Gemini 2.5 Flash" in said) == ("is not measured." in said) == stands
+
+
 def test_reports_that_came_after_the_figures_are_counted_by_agent(
     path: Path, evergreen: Evergreen
 ) -> None:

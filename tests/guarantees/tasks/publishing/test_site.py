@@ -221,8 +221,11 @@ def test_a_changed_verdict_changes_its_pages_and_no_other(
 
 
 def test_several_models_and_a_doubtful_end_are_told_where_the_agent_and_its_reports_stand(
-    warehouse: Path, tmp_path: Path
+    warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(  # of a judge that stands for another; `offline` stands for none
+        "tasks.publishing.boards.describe_stand_ins", lambda _, judge, of: f"{judge}, {sorted(of)}"
+    )
     copy = Path(shutil.copy(warehouse, tmp_path / "w.duckdb"))
     with open_warehouse(copy) as opened:
         reports = opened.rows(Report, "agent = 'agent_01' AND status = 'ok'", [])
@@ -241,7 +244,9 @@ def test_several_models_and_a_doubtful_end_are_told_where_the_agent_and_its_repo
     assert f'<abbr title="{said}">§</abbr>' in agent.read_text("utf-8")
     board = html.document_fromstring((tmp_path / "site/index.html").read_text("utf-8"))
     assert board.xpath("//abbr[text() = '§']/@title")
-    assert any(said in note.text_content() for note in board.xpath("//p[@class = 'note']"))
+    notes = [note.text_content() for note in board.xpath("//p[@class = 'note']")]
+    assert any(said in note for note in notes)
+    assert any("offline, ['wiki_fact']" in note for note in notes)
     doubtful = [page for page in (tmp_path / "site/reports").glob("*.html")
                 if "may not be whole: it ended with" in page.read_text("utf-8")]  # fmt: skip
     assert len(doubtful) == 1
