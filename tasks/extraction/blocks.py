@@ -5,10 +5,13 @@ stays as written, so that offsets into a block are offsets into the text.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Literal
+
+from tasks.extraction.headings import HEADING, is_reference_heading, strip_heading_markup
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -18,22 +21,16 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _WRAPPED = range(50, 121)
 """Line lengths of a paragraph that was wrapped by hand or by an editor."""
 _BOLD_LINE = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,80}[^*_\n.!?])\1:?|\*\*[^*\n]{1,80}:\*\*")
-_REFERENCE_WORD = (
-    r"(?:references?|reference list|sources?|citations?|works cited|bibliography|notes|footnotes|"
-    r"endnotes|see also|external links?|further reading|literature cited)"
-)
-_REFERENCE_HEADING = re.compile(
-    rf"(?:(?:selected|key|cited|list of|main|primary|secondary|additional)\s)*{_REFERENCE_WORD}"
-    rf"(?:\s(?:and|&|/)\s(?:data\s)?{_REFERENCE_WORD})*"
-    r"(?:\s(?:index|table|list|used|utilized|cited|consulted|used in this (?:report|article)))*",
-    re.IGNORECASE,
-)
 _REFERENCE_LINE = re.compile(
-    rf"[*_\s]*(?P<text>{_REFERENCE_HEADING.pattern})[*_]*:[*_\s.\d]*", re.I
+    rf"[*_\s]*(?P<text>{HEADING})[*_]*[:：][*_\s.\d]*", re.I
 )
 _URL = re.compile(r"[\[<(]{0,2}https?://", re.IGNORECASE)
-_NUMBERING = re.compile(r"^(?:\d{1,3}(?:\\?\.\d{1,3})*\\?[.)]?|[IVX]{1,5}\.)\s+")
-_MARKUP = re.compile(r"\\(?=[^\w\s])|[*_`]{1,3}|<[^<>]{0,200}>")
+_ENTRY_BELOW = re.compile(
+    r"\s*(?:(?:[-*+•]|\d{1,3}[.)]|\\?\[\^?\w{1,20}\\?\]:?)\s[^\n]{0,2000}?https?://|\[[^\n]{1,300}\]\(https?:|"
+    r"<?https?://)",
+    re.IGNORECASE,
+)
+"""A list's first entry, right below."""
 _BOLD_HEADING_LEVEL = 7
 """Level of a bold line used as a heading: below every real heading."""
 
@@ -69,6 +66,13 @@ class Outline:
 
     blocks: tuple[MarkdownBlock, ...]
     references: tuple[tuple[int, int], ...]
+    code: tuple[tuple[int, int], ...] = ()
+    """The spans of code blocks, in order."""
+
+    def is_code(self, at: int) -> bool:
+        """Whether an offset is within a code block."""
+        block = bisect_right(self.code, (at, len(self.code) and self.code[-1][1] + 1)) - 1
+        return block >= 0 and at < self.code[block][1]
 
 
 def parse_outline(markdown: str, title: str = "") -> Outline:
@@ -79,23 +83,13 @@ def parse_outline(markdown: str, title: str = "") -> Outline:
     return reader.finish()
 
 
-def is_reference_heading(heading: str) -> bool:
-    """Whether a heading introduces references, notes, links or a bibliography."""
-    return _REFERENCE_HEADING.fullmatch(strip_heading_markup(heading).rstrip(" :")) is not None
-
-
-def strip_heading_markup(heading: str) -> str:
-    """Return a heading's text without numbering and markup."""
-    words = _NUMBERING.sub("", _MARKUP.sub("", heading).strip()).strip(" :*")
-    return words if any(character.isalnum() for character in words) else ""
-
-
 @dataclass
 class _OutlineReader:
     markdown: str
     title: str
     _blocks: list[MarkdownBlock] = field(default_factory=list)
     _references: list[tuple[int, int]] = field(default_factory=list)
+    _code: list[tuple[int, int]] = field(default_factory=list)
     _path: list[tuple[int, str]] = field(default_factory=list)
     _references_from: int | None = None
     _heading_level: int | None = None
@@ -118,12 +112,15 @@ class _OutlineReader:
         elif token.type == "tr_open" and not self._depth.get("thead"):
             if token.map and token.map[0] < len(self._lines):
                 self._add("row", *self._lines[token.map[0]])
+        elif token.type == "fence" and token.map:
+            last = min(token.map[1], len(self._lines)) - 1
+            self._code.append((self._lines[token.map[0]][0], self._lines[last][1]))
         elif token.type == "inline" and not self._depth.get("table"):
             self._read_inline(token)
 
     def finish(self) -> Outline:
         self._close_references(len(self.markdown))
-        return Outline(tuple(self._blocks), tuple(self._references))
+        return Outline(tuple(self._blocks), tuple(self._references), tuple(self._code))
 
     def _read_inline(self, token: "Token") -> None:
         if token.map is None:
@@ -137,6 +134,8 @@ class _OutlineReader:
         for start, end in _join_wrapped_lines(list(self._line_spans(token))):
             line = self.markdown[start:end]
             heading = _match_line_heading(line) if kind == "prose" or ":" in line[-4:] else None
+            if heading is None and kind == "prose" and self._heads_list(line, end):
+                heading = (line, len(line))
             if heading is not None:
                 words, length = heading
                 self._open_section(_BOLD_HEADING_LEVEL, words, start, start + length)
@@ -144,6 +143,11 @@ class _OutlineReader:
                     self._add(kind, start + length, end)
             else:
                 self._add(kind, start, end)
+
+    def _heads_list(self, line: str, end: int) -> bool:
+        """Whether a plain line is a reference heading above a list."""
+        listed = _ENTRY_BELOW.match(self.markdown, end) is not None
+        return listed and len(line) < 80 and is_reference_heading(line)
 
     def _line_spans(self, token: "Token") -> Iterator[tuple[int, int]]:
         """Yield the spans of a paragraph's lines, without list or quote markers."""

@@ -1,32 +1,30 @@
-"""Citation markers in Markdown, in the forms that reports use, with their offsets.
-
-`[1]` · `[1][2]` · `[1, 2]` · `[1-3]` · `\\[1\\]` · `[1](url)` · `[(1)](url)` · `[[1]](url)` ·
-`[text](url)` · `[^1]` · `【1】` · `【1†source】` · `【url】` · `<sup>1</sup>` · `<url>` · bare
-URLs.
-"""
+"""Citation markers in Markdown, with their offsets (for their forms see `marker_forms`)."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-_NUMBERS = r"\d{1,3}(?:\s?[,;–—‑-]\s?\^?\d{1,3})*"
-_NUMBERED = re.compile(rf"\\?\[\^?({_NUMBERS})\\?\](?!\()")
-_FOOTNOTE = re.compile(r"\[\^([A-Za-z][\w-]{0,40})\]")
-_LENTICULAR = re.compile(
-    r"【(?:(\d{1,3})(?::\d{1,4})?(?:†[^【】\n]{0,300})?|(https?://[^【】\s]{1,3000}))】"
+from tasks.extraction.links import Link, find_addresses, find_html_links, find_links
+from tasks.extraction.marker_forms import MARKER_FORMS, NUMBERS, MarkerForm, expand_numbers
+
+_NUMERIC_LABEL = re.compile(rf"[\s\[(\\^]{{0,4}}({NUMBERS})[\s\])\\^]{{0,4}}", re.IGNORECASE)
+_SOURCE_LABEL = re.compile(
+    r"[\s\[(*_]{0,4}(?:sources?\b.{0,200}|links?|ref(?:erence)?s?|oai_citation.{0,200}|来源.{0,99}|"
+    r"(?:https?://)?(?:[\w-]{1,63}\.){1,5}[a-z]{2,12}(?:/\S{0,300})?(?:\s?\+\d{1,2})?)[\s\])*_]{0,4}",
+    re.IGNORECASE,
 )
-_SUPERSCRIPT = re.compile(rf"<sup>\s?({_NUMBERS})\s?</sup>", re.IGNORECASE)
-_URL = re.compile(r"<?https?://[^\s<>\[\]【】\"|]{4,4000}>?", re.IGNORECASE)
-_BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
-_TARGET = re.compile(r"\(\s?<?(?=https?://)", re.IGNORECASE)
-_TARGET_RUN = re.compile(r"[^\s\]<>]{1,4096}")
-_TARGET_END = re.compile(r">?(?:\s{1,4}[\"'(][^\n\[\]]{0,300}?[\"')])?\s{0,4}\)")
-_NUMERIC_LABEL = re.compile(rf"[\s\[(\\^]{{0,4}}({_NUMBERS})[\s\])\\^]{{0,4}}")
+LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<])")
+_BEHIND_SOURCE = re.compile(r"\s*(?:[.,;:)\]|。，；）]|$|\[|\(|<a\b)", re.MULTILINE)
+_REFERENCE_LINK = re.compile(r"(?<!\\)\[([^\[\]\n]{1,300})\] ?\[([\w.:-]{1,40})\]")
 _BARE_NUMBER = re.compile(
     r"(?:[a-z]{4}\\?[.!?]|[.!?…][\"”’])[)*]{0,3} ?(?P<number>\d{1,3})(?=[ \t]{0,8}(?:[|\r\n]|\Z))"
 )
-_TRAILING_PUNCTUATION = ".,;:?'\"”’*"
-MAX_RANGE = 40
+_CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]{1,500}(?<!`)\1(?!`)")
+_LEFTOVER = re.compile(r"\[/?cite(?:_start|_end|:\s?)?\]|\[end_cite\]|</(?:cite|ref|grok:render)>", re.I)
+"""Marks of agents that name no source."""
+MIN_LINKS = 3
+MIN_AT_THE_END = 0.9
+"""From this share of links at the ends of sentences on, the words of all such links are titles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,58 +35,39 @@ class Marker:
     end: int
     text: str
     numbers: tuple[str, ...] = ()
-    """Numbers (or footnote names) that it refers to, ranges expanded."""
+    """Numbers (or labels) that it refers to, ranges expanded."""
     url: str | None = None
     """The address in the marker itself, as written."""
     label: tuple[int, int] | None = None
     """Span of a link's text, which may be part of the sentence; None for all other forms."""
 
-
-def find_markers(text: str) -> list[Marker]:
-    """Find all markers of a text, in order and without overlaps. Never raises; linear in time."""
-    taken: list[Marker] = list(_find_links(text))
-    for found in (
-        _find_lenticular(text),
-        _find_numbered(text),
-        (Marker(*match.span(), match.group(), (match[1],)) for match in _FOOTNOTE.finditer(text)),
-        _find_urls(text),
-    ):
-        taken = merge_markers(taken, found)
-    return taken
+    @property
+    def cites(self) -> bool:
+        """Whether it names a source; links within a report and marks around citations do not."""
+        return bool(self.numbers or self.url)
 
 
-def expand_numbers(numbers: str) -> tuple[str, ...]:
-    """Expand `1, 3-5` to 1, 3, 4, 5. Of descending ranges or those over 40, keep the two ends."""
-    found: list[str] = []
-    for part in re.split(r"\s?[,;]\s?", numbers.replace("^", "")):
-        low, dash, high = (piece.strip() for piece in re.split(r"([–—‑-])", part + "-", maxsplit=1))
-        high = high.rstrip("-").strip()
-        if dash and high and 0 < int(high) - int(low) <= MAX_RANGE:
-            found += (str(n) for n in range(int(low), int(high) + 1))
-        else:
-            found += (str(int(n)) for n in (low, high) if n)
-    return tuple(dict.fromkeys(found))
+def find_markers(text: str, entries: Collection[str] = ()) -> list[Marker]:
+    """Find all markers of a text, in order and without overlaps. Never raises; linear in time.
 
-
-def find_bare_numbers(text: str, known: Set[str]) -> Iterator[Marker]:
-    """Find citation numbers that lost their brackets: `… on one." 6` at the end of a line or cell.
-
-    Only numbers in `known` (those of the report's reference list) count; a number within a sentence
-    is never a citation.
+    entries: the keys of the report's reference list; without them, only unmistakable forms are
+        found.
     """
-    for match in _BARE_NUMBER.finditer(text):
-        number = str(int(match["number"]))
-        if number in known:
-            yield Marker(*match.span("number"), match["number"], (number,))
-
-
-def trim_url(url: str) -> str:
-    """Remove the punctuation of the surrounding sentence from the end of a bare URL."""
-    while url and (
-        url[-1] in _TRAILING_PUNCTUATION or (url[-1] == ")" and url.count("(") < url.count(")"))
-    ):
-        url = url[:-1]
-    return url
+    links = [_build_link(text, link) for link in find_links(text)]
+    links = merge_markers(links, (_build_link(text, link) for link in find_html_links(text)))
+    taken = merge_markers(_drop_titles(text, links), _find_reference_links(text, entries))
+    certain = [form for form in MARKER_FORMS if form.certainty == "unmistakable"]
+    for form in certain:
+        taken = merge_markers(taken, _find_form(text, form, entries))
+    leftovers = (Marker(*match.span(), match.group()) for match in _LEFTOVER.finditer(text))
+    addresses = (
+        Marker(link.start, link.end, text[link.start : link.end], (), link.url)
+        for link in find_addresses(text)
+    )
+    taken = merge_markers(merge_markers(taken, leftovers), addresses)
+    if entries:
+        taken = _add_uncertain(text, taken, entries)
+    return _leave_code(text, taken)
 
 
 def merge_markers(taken: Sequence[Marker], found: Iterable[Marker]) -> list[Marker]:
@@ -111,72 +90,72 @@ def merge_markers(taken: Sequence[Marker], found: Iterable[Marker]) -> list[Mark
     return merged
 
 
-def _find_links(text: str) -> Iterator[Marker]:
-    """Yield Markdown links with an http(s) target, but no images."""
-    open_brackets: list[int] = []
-    last_end = 0
-    for bracket in _BRACKET.finditer(text):
-        at = bracket.start()
-        if at < last_end:
-            continue
-        if bracket.group() == "[":
-            open_brackets.append(at)
-        elif bracket.group() == "]" and open_brackets:
-            start = open_brackets.pop()
-            target = _parse_target(text, at + 1)
-            if target is None:
-                continue
-            url, end = target
-            last_end = end
-            open_brackets.clear()
-            if start > 0 and text[start - 1] == "!":
-                continue
-            yield _build_link(text, start, at, end, url)
+def _find_form(text: str, form: MarkerForm, entries: Collection[str]) -> Iterator[Marker]:
+    for match in form.find(text, entries):
+        yield Marker(match.start, match.end, text[match.start : match.end], match.keys)
 
 
-def _build_link(text: str, start: int, label_end: int, end: int, url: str) -> Marker:
-    label = text[start + 1 : label_end]
-    if numeric := _NUMERIC_LABEL.fullmatch(label[:80]):
-        return Marker(start, end, text[start:end], expand_numbers(numeric[1]), url)
-    return Marker(start, end, text[start:end], (), url, (start + 1, label_end))
+def _add_uncertain(text: str, taken: list[Marker], entries: Collection[str]) -> list[Marker]:
+    """Add the markers that the list explains.
+
+    A number without any sign around it counts only in a report that does not cite by others.
+    """
+    n_certain = sum(1 for m in taken if m.numbers and any(key in entries for key in m.numbers))
+    for form in MARKER_FORMS:
+        if form.certainty == "needs an entry":
+            found = merge_markers((), _find_form(text, form, entries))
+            bare = form.pattern.pattern.startswith("(?:") or form.least > 1
+            if len(found) >= max(form.least, n_certain + 1 if bare else 1):
+                taken = merge_markers(taken, found)
+    if n_certain:
+        taken = merge_markers(taken, _find_bare_numbers(text, entries))
+    return taken
 
 
-def _parse_target(text: str, at: int) -> tuple[str, int] | None:
-    """Return the URL of `(url)` or `(url "title")` at an offset, and where the target ends."""
-    opening = _TARGET.match(text, at)
-    run = _TARGET_RUN.match(text, opening.end()) if opening else None
-    if run is None:
-        return None
-    depth = 0
-    for offset, character in enumerate(run.group()):
-        if character == "(":
-            depth += 1
-        elif character == ")":
-            depth -= 1
-            if depth < 0:
-                return run.group()[:offset], run.start() + offset + 1
-    closing = _TARGET_END.match(text, run.end())
-    return (run.group(), closing.end()) if closing else None
+def _find_bare_numbers(text: str, entries: Collection[str]) -> Iterator[Marker]:
+    """Find numbers that lost their brackets at the end of a line or cell: `… on one." 6`."""
+    for match in _BARE_NUMBER.finditer(text):
+        number = str(int(match["number"]))
+        if number in entries:
+            yield Marker(*match.span("number"), match["number"], (number,))
 
 
-def _find_numbered(text: str) -> Iterator[Marker]:
-    for match in sorted(
-        [*_NUMBERED.finditer(text), *_SUPERSCRIPT.finditer(text)], key=lambda found: found.start()
-    ):
-        yield Marker(*match.span(), match.group(), expand_numbers(match[1]))
+def _find_reference_links(text: str, entries: Collection[str]) -> Iterator[Marker]:
+    """Find links whose address stands in the list: `[words][1]`."""
+    for match in _REFERENCE_LINK.finditer(text) if entries else ():
+        if match[2] in entries and not _NUMERIC_LABEL.fullmatch(match[1]):
+            yield Marker(*match.span(), match.group(), (match[2],), None, match.span(1))
 
 
-def _find_lenticular(text: str) -> Iterator[Marker]:
-    for match in _LENTICULAR.finditer(text):
-        numbers = (str(int(match[1])),) if match[1] else ()
-        yield Marker(*match.span(), match.group(), numbers, match[2])
+def _build_link(text: str, link: Link) -> Marker:
+    whole, label = text[link.start : link.end], link.label
+    words = text[label[0] : label[1]] if label else ""
+    if numeric := _NUMERIC_LABEL.fullmatch(words[:80]):
+        return Marker(link.start, link.end, whole, expand_numbers(numeric[1]), link.url)
+    if link.url and _SOURCE_LABEL.fullmatch(words[:600]) and _BEHIND_SOURCE.match(text, link.end):
+        return Marker(link.start, link.end, whole, (), link.url)
+    return Marker(link.start, link.end, whole, (), link.url, label)
 
 
-def _find_urls(text: str) -> Iterator[Marker]:
-    for match in _URL.finditer(text):
-        whole = match.group()
-        if not whole.startswith("<"):
-            whole = trim_url(whole.rstrip(">"))
-        elif not whole.endswith(">"):
-            continue
-        yield Marker(match.start(), match.start() + len(whole), whole, (), whole.strip("<>"))
+def _drop_titles(text: str, links: list[Marker]) -> list[Marker]:
+    """Take the words of links for titles, not for words of their sentences, in a report where
+    nearly all links end a sentence."""
+    outward = [link for link in links if link.url]
+    at_end = [link for link in outward if LINK_END.match(text[link.end : link.end + 40])]
+    if len(at_end) < max(MIN_LINKS, MIN_AT_THE_END * len(outward)):
+        return links
+    ends = set(at_end)
+    return [replace(link, label=None) if link in ends else link for link in links]
+
+
+def _leave_code(text: str, markers: list[Marker]) -> list[Marker]:
+    """Leave out what stands in code; an address there is one, a number is an index."""
+    spans = [match.span() for match in _CODE.finditer(text)]
+    kept, at = [], 0
+    for marker in markers:
+        while at < len(spans) and spans[at][1] <= marker.start:
+            at += 1
+        within = at < len(spans) and spans[at][0] <= marker.start and marker.end <= spans[at][1]
+        if marker.url or not within:
+            kept.append(marker)
+    return kept

@@ -13,26 +13,36 @@ marker:
     langchain_w_gpt4.1       .457       .735     .842    .881
 """
 
-import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tasks.extraction.blocks import MarkdownBlock, Outline, parse_outline
-from tasks.extraction.citations import Marker, find_bare_numbers, find_markers, merge_markers
+from tasks.extraction.blocks import MarkdownBlock
+from tasks.extraction.citations import Marker, find_markers
+from tasks.extraction.entries import looks_like_entry
 from tasks.extraction.facts import locate_facts
-from tasks.extraction.references import References, find_references
-from tasks.extraction.sentences import MIN_WORDS, Sentence, group_markers, split_block
+from tasks.extraction.reading import CitedText, read_citations
+from tasks.extraction.references import References
+from tasks.extraction.sentences import (
+    MIN_WORDS,
+    Sentence,
+    count_words,
+    find_unsplit_language,
+    is_only_markers,
+    remove_marks,
+    split_block,
+)
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import CitationKind
 
-EXTRACTOR_VERSION = "offline-2"
+EXTRACTOR_VERSION = "offline-3"
 
 DOUBTED = 2
 """From this many statements of the offline extractor on, another's empty list is doubted."""
 MIN_RESOLVED = 0.5
 """Pairs are unreliable if a smaller share of a report's markers leads to a URL."""
-_WORD = re.compile(r"[^\W_]+")
+MAX_LINKS_BELOW = 3
+"""More links in a row below a statement are a list, and belong to no statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,8 @@ class ExtractedClaims:
     """Markers in the body."""
     n_resolved: int = 0
     """Markers that lead to a URL."""
+    n_entries: int = 0
+    """Entries of its reference lists that have an address."""
 
     def __len__(self) -> int:
         return len(self.claims)
@@ -71,26 +83,23 @@ class ExtractedClaims:
 
 def extract_claims(title: str, markdown: str) -> ExtractedClaims:
     """Extract the claims of a report, in order. Never raises."""
-    parts = parse_outline(markdown, title)
-    body = [block for block in parts.blocks if not block.apparatus]
-    markers = _find_all_markers(markdown, parts)
-    grouped = list(zip(body, group_markers(body, markers), strict=True))
-    cited = {number for _, inside in grouped for marker in inside for number in marker.numbers}
-    references = find_references(markdown, parts.references, cited)
-    pages = _MarkerPages(references)
-    drafts: list[_DraftClaim] = []
-    n_markers = n_resolved = 0
-    for block, inside in grouped:
-        if _is_reference_entry(block, references):
-            continue
-        n_markers += len(inside)
-        n_resolved += sum(1 for marker in inside if pages.find(marker))
-        drafts += _draft_claims(block, split_block(markdown, block, inside))
-    claims = _attach_citations(drafts, pages)
-    reason = _explain_unreliable(n_markers, n_resolved, references)
+    cited = read_citations(markdown, title)
+    pages = _MarkerPages(cited.references)
+    markers = [marker for _, inside in cited.blocks for marker in inside if marker.cites]
+    resolved = [marker for marker in markers if pages.find(marker)]
+    claims = _attach_citations(_draft_all_claims(cited), pages)
+    reason = _explain_unreliable(len(markers), len(resolved), cited.references)
     if reason is None and not any(claim.citations for claim in claims):
         reason = "no statement has a marker that leads to a URL in it or after it"
-    return ExtractedClaims(tuple(claims), reason is None, reason, n_markers, n_resolved)
+    reason = reason or _explain_misread(cited, pages, len(resolved))
+    return ExtractedClaims(
+        tuple(claims),
+        reason is None,
+        reason,
+        len(markers),
+        len(resolved),
+        cited.references.n_urls,
+    )
 
 
 def cite_statements(
@@ -111,25 +120,30 @@ def cite_statements(
         statements: Text and citation markers as written in the report. Markers that are not in
             the report lead nowhere.
     """
-    parts = parse_outline(markdown, title)
+    cited = read_citations(markdown, title)
+    references = cited.references
     found = [
-        [marker for raw in markers if raw and raw in markdown for marker in find_markers(raw)]
+        [
+            marker
+            for raw in markers
+            if raw and raw in markdown
+            for marker in find_markers(raw, references.keys)
+            if marker.cites
+        ]
         for _, markers in statements
     ]
-    cited = {number for markers in found for marker in markers for number in marker.numbers}
-    references = find_references(markdown, parts.references, cited)
     pages = _MarkerPages(references)
     places = locate_facts([text for text, _ in statements], markdown)
-    near = _NearbyPages(markdown, parts, references, pages)
+    near = _NearbyPages(cited, pages)
     other: CitationKind = "attributed" if by_attribution else "inferred"
     claims = tuple(
         ExtractedClaim(
-            text,
+            remove_marks(text, references.keys),
             section,
             position,
             tuple(
                 replace(citation, kind=near.find_kind(citation.url, position) or other)
-                for citation in _build_citations(markers, pages, other)
+                for citation in _build_citations(markers, pages, other, position)
             ),
         )
         for (text, _), markers, (section, position) in zip(statements, found, places, strict=True)
@@ -142,16 +156,9 @@ def cite_statements(
         reason = _explain_unreliable(n_markers, n_resolved, references)
         if reason is None and not any(claim.citations for claim in claims):
             reason = "no statement has a marker that leads to a URL"
-    return ExtractedClaims(claims, reason is None, reason, n_markers, n_resolved)
-
-
-def _find_all_markers(markdown: str, parts: Outline) -> list[Marker]:
-    """Find all markers, including the bare numbers that a numbered reference list explains."""
-    markers = find_markers(markdown)
-    listed = find_references(markdown, parts.references).urls
-    if not listed or not any(marker.numbers and not marker.url for marker in markers):
-        return markers
-    return merge_markers(markers, find_bare_numbers(markdown, frozenset(listed)))
+    return ExtractedClaims(
+        claims, reason is None, reason, n_markers, n_resolved, references.n_urls
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,44 +166,51 @@ class _DraftClaim:
     sentence: Sentence
     block: MarkdownBlock
 
+    def with_markers(self, markers: Iterable[Marker]) -> "_DraftClaim":
+        sentence = replace(self.sentence, markers=(*self.sentence.markers, *markers))
+        return replace(self, sentence=sentence)
+
 
 class _MarkerPages:
     """Looks up the pages that markers lead to."""
 
     def __init__(self, references: References) -> None:
         self._references = references
-        self._known: dict[Marker, tuple[tuple[str, str], ...]] = {}
+        self._known: dict[tuple[Marker, int], tuple[tuple[str, str], ...]] = {}
 
-    def find(self, marker: Marker) -> tuple[tuple[str, str], ...]:
-        """Return (URL as written, normalised URL) of each page; empty if none resolves."""
-        if marker not in self._known:
+    def find(self, marker: Marker, at: int | None = None) -> tuple[tuple[str, str], ...]:
+        """Return (URL as written, normalised URL) of each page; empty if none resolves.
+
+        at: where in the report it stands, if not at its own offset.
+        """
+        place = marker.start if at is None else at
+        if (marker, place) not in self._known:
             raw = [marker.url] if marker.url else []
-            raw = raw or [u for n in marker.numbers if (u := self._references.urls.get(n))]
-            self._known[marker] = tuple((u, key) for u in raw if (key := normalise_url(u)))
-        return self._known[marker]
+            raw = raw or [u for n in marker.numbers if (u := self._references.find(n, place))]
+            found = tuple((u, key) for u in raw if (key := normalise_url(u)))
+            self._known[marker, place] = found
+        return self._known[marker, place]
 
 
 class _NearbyPages:
     """Looks up which pages the sentence at an offset of a report cites, and its paragraph."""
 
-    def __init__(
-        self, markdown: str, parts: Outline, references: References, pages: _MarkerPages
-    ) -> None:
-        body = [block for block in parts.blocks if not block.apparatus]
-        grouped = zip(body, group_markers(body, _find_all_markers(markdown, parts)), strict=True)
+    def __init__(self, cited: CitedText, pages: _MarkerPages) -> None:
         self._starts: list[int] = []
         self._cited: list[tuple[frozenset[str], frozenset[str]]] = []
-        for block, inside in grouped:
-            if _is_reference_entry(block, references):
-                continue
-            drafts = _draft_claims(block, split_block(markdown, block, inside))
-            own = [
-                frozenset(url for m in draft.sentence.markers for _, url in pages.find(m))
-                for draft in drafts
-            ]
-            for number, draft in enumerate(drafts):
-                self._starts.append(draft.sentence.start)
-                self._cited.append((own[number], frozenset().union(*own[number:])))
+        drafts = _draft_all_claims(cited)
+        own = [
+            frozenset(url for m in draft.sentence.markers for _, url in pages.find(m))
+            for draft in drafts
+        ]
+        paragraph: frozenset[str] = frozenset()
+        for number in reversed(range(len(drafts))):
+            same = number + 1 < len(drafts) and drafts[number + 1].block is drafts[number].block
+            paragraph = own[number] | paragraph if same else own[number]
+            self._starts.append(drafts[number].sentence.start)
+            self._cited.append((own[number], paragraph))
+        self._starts.reverse()
+        self._cited.reverse()
 
     def find_kind(self, url: str, position: int | None) -> CitationKind | None:
         """Return how a statement at this offset cites a page; None if its paragraph does not, or
@@ -208,23 +222,39 @@ class _NearbyPages:
         return "explicit" if url in own else "paragraph" if url in paragraph else None
 
 
-def _is_reference_entry(block: MarkdownBlock, references: References) -> bool:
-    """Whether a block is part of an entry of a reference list without a heading."""
-    before = bisect_right(references.entries, (block.start, block.start)) - 1
-    entry = references.entries[max(before, 0) : before + 2]
-    return any(start <= block.start < end for start, end in entry)
+def _draft_all_claims(cited: CitedText) -> list[_DraftClaim]:
+    """Return the statements of a text; a block of markers alone belongs to the one before it in
+    its section."""
+    drafts: list[_DraftClaim] = []
+    links_below: list[Marker] = []
+    for block, inside in cited.blocks:
+        if not is_only_markers(cited.text, block, inside):
+            _add_markers(drafts, links_below)
+            links_below = []
+            drafts += _draft_claims(block, split_block(cited.text, block, inside))
+        elif drafts and drafts[-1].block.section == block.section:
+            titled = [marker for marker in inside if marker.label]
+            links_below += titled
+            _add_markers(drafts, [marker for marker in inside if not marker.label])
+    _add_markers(drafts, links_below)
+    return drafts
+
+
+def _add_markers(drafts: list[_DraftClaim], markers: Sequence[Marker]) -> None:
+    """Add the markers that stand below a statement to the last one."""
+    links = [marker for marker in markers if marker.label]
+    if drafts and markers and len(links) <= MAX_LINKS_BELOW:
+        drafts[-1] = drafts[-1].with_markers(markers)
 
 
 def _draft_claims(block: MarkdownBlock, sentences: Sequence[Sentence]) -> list[_DraftClaim]:
     """Return the statements of a block; a label's markers go to the statement before it."""
     kept: list[_DraftClaim] = []
     for sentence in sentences:
-        if len(_WORD.findall(sentence.text)) >= MIN_WORDS:
+        if count_words(sentence.text) >= MIN_WORDS:
             kept.append(_DraftClaim(sentence, block))
         elif kept and sentence.markers:
-            last = kept[-1].sentence
-            joined = Sentence(last.text, last.start, last.markers + sentence.markers)
-            kept[-1] = _DraftClaim(joined, block)
+            kept[-1] = kept[-1].with_markers(sentence.markers)
     return kept
 
 
@@ -252,12 +282,12 @@ def _attach_citations(drafts: Sequence[_DraftClaim], pages: _MarkerPages) -> lis
 
 
 def _build_citations(
-    markers: Sequence[Marker], pages: _MarkerPages, kind: CitationKind
+    markers: Sequence[Marker], pages: _MarkerPages, kind: CitationKind, at: int | None = None
 ) -> tuple[ExtractedCitation, ...]:
     """Return one citation per page, in the order of the markers."""
     found: dict[str, ExtractedCitation] = {}
     for marker in markers:
-        for raw, url in pages.find(marker):
+        for raw, url in pages.find(marker, at):
             found.setdefault(url, ExtractedCitation(raw, url, marker.text, kind))
     return tuple(found.values())
 
@@ -273,4 +303,19 @@ def _explain_unreliable(n_markers: int, n_resolved: int, references: References)
         return f"{n_markers} citation markers, but no reference list with URLs"
     if n_resolved < MIN_RESOLVED * n_markers:
         return f"only {n_resolved} of {n_markers} citation markers lead to a URL"
+    return None
+
+
+def _explain_misread(cited: CitedText, pages: _MarkerPages, n_resolved: int) -> str | None:
+    """Return why pairs are unreliable though markers resolve: most stand in a list of sources that
+    was not recognised, or sentences cannot be told apart; None if neither."""
+    in_list = sum(
+        sum(1 for marker in inside if pages.find(marker))
+        for block, inside in cited.blocks
+        if inside and looks_like_entry(cited.text, block.start, block.end)
+    )
+    if in_list > MIN_RESOLVED * n_resolved:
+        return f"{in_list} of {n_resolved} citation markers stand in lines that list sources"
+    if language := find_unsplit_language(cited.text):
+        return f"the offline extractor cannot tell the sentences of {language} apart"
     return None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.extraction.blocks import parse_outline
-from tasks.extraction.sentences import MIN_WORDS, split_block
+from tasks.extraction.sentences import MIN_WORDS, count_words, is_wide, split_block
 
 MIN_SHARE = 0.4
 """A fact is located in a sentence that holds at least this share of its weighted words."""
@@ -31,6 +31,7 @@ class ExtractedFact:
 def extract_facts(title: str, markdown: str) -> tuple[ExtractedFact, ...]:
     """Extract the sentences of an article's prose, lists and tables, in order."""
     facts: list[ExtractedFact] = []
+    measure = count_words if is_wide(markdown) else lambda text: len(text.split())
     for block in parse_outline(markdown, title).blocks:
         if block.apparatus:
             continue
@@ -38,7 +39,7 @@ def extract_facts(title: str, markdown: str) -> tuple[ExtractedFact, ...]:
         facts += (
             ExtractedFact(sentence.text, section, sentence.start)
             for sentence in split_block(markdown, block)
-            if len(sentence.text.split()) >= MIN_WORDS
+            if measure(sentence.text) >= MIN_WORDS
         )
     return tuple(facts)
 

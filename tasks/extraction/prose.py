@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from tasks.extraction.blocks import is_reference_heading, parse_outline
+from tasks.extraction.blocks import parse_outline
+from tasks.extraction.headings import is_reference_heading
 from tasks.extraction.citations import find_markers
 
 _BLANKS = " \t"

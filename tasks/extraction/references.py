@@ -1,127 +1,270 @@
-"""Reference lists of a report: the page that each citation number stands for."""
+"""Reference lists of a report: the page that each citation number stands for.
+
+A list is known by what it is: a section under a reference heading, or a run of entries (number,
+title, address) anywhere, if the report's markers use its numbers, or if it ends the report and
+states nothing. Entries without numbers are a list only under such a heading, or at the end of a
+report that cites their addresses.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
+from tasks.extraction.blocks import Outline
 from tasks.extraction.citations import find_markers
+from tasks.extraction.entries import Entry, parse_entries
 from tasks.extraction.urls import normalise_url
 
-_LEAD = re.compile(
-    r"[ \t>]*(?:[-*+•]\s+|\\?#\s*)?(?P<lead>"
-    r"(?:\\?\[\^?[\w-]{1,40}\\?\]:\s*)"
-    r"|(?:\\?\[\^?\d{1,3}\\?\]\s*)+(?!\()"
-    r"|【\d{1,3}】\s*"
-    r"|\^?\d{1,3}\\?[.)]?\s*(?:$|\s(?=\S)))"
-)
-_STANDALONE_ENTRY = re.compile(
-    r"[ \t>]*(?:[-*+•]\s+)?(?:\\?\[\^[\w-]{1,40}\\?\]:"
-    r"|(?:\\?\[\d{1,3}\\?\]:?\s*)+(?!\().*?https?://"
-    r"|\d{1,3}[.)]?\s+<?https?://\S+\s*$)"
-)
-"""A line that is an entry even outside a reference section: it begins with its number and holds a
-URL."""
-_NAME = re.compile(r"\^?([\w-]+)")
-_BROKEN_URL = re.compile(r"(https?://[^\s\[\]()]{1,300})\[(\d{1,6})\] (?=[\w./?&=-])")
-_LINE = re.compile(r"[^\r\n]+")
+_LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
+MIN_USED = 0.5
+"""The share of a run's numbers that the report must cite, or of its cited numbers that it must
+explain."""
+MIN_TITLES = 0.8
+"""The share of a run's entries that must state nothing."""
+MIN_ENTRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceList:
+    """A list and the text that it explains: what is above it, to the list before."""
+
+    start: int
+    end: int
+    under_heading: bool
+    urls: dict[str, str]
+    """Number or label → address as written."""
 
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The entries of a report's reference lists."""
+    """The reference lists of a report."""
 
-    urls: dict[str, str]
-    """Number (or footnote name) → URL as written."""
-    n_urls: int
-    """URLs in the lists, numbered or not."""
-    entries: tuple[tuple[int, int], ...]
+    lists: tuple[ReferenceList, ...] = ()
+    n_urls: int = 0
+    """Entries with an address, numbered or not."""
+    entries: tuple[tuple[int, int], ...] = ()
     """Spans of entries outside a reference section; they are no statements."""
+    keys: frozenset[str] = frozenset()
+    """All numbers and labels that they explain."""
+
+    def holds(self, at: int) -> bool:
+        """Whether an offset is within an entry outside a reference section."""
+        before = bisect_right(self.entries, (at, at)) - 1
+        nearby = self.entries[max(before, 0) : before + 2]
+        return any(start <= at < end for start, end in nearby)
+
+    def find(self, key: str, at: int = 0) -> str | None:
+        """Return the address of the entry that a marker at an offset means; None if there is none.
+
+        Where several lists have the key, as with one below each chapter, it is the next one.
+        """
+        known = [found for found in self.lists if key in found.urls]
+        known = [found for found in known if found.under_heading] or known
+        after = [found for found in known if found.end > at]
+        return (after or known[-1:])[0].urls[key] if known else None
 
 
 @dataclass
-class _ReferenceEntry:
-    numbers: tuple[str, ...]
-    urls: list[str] = field(default_factory=list)
-    trailing: tuple[str, ...] = ()
-    two_lines: bool = False
+class _FoundList:
+    """A section's entries, or a run of entries elsewhere."""
+
+    start: int
+    end: int
+    under_heading: bool
+    entries: list[Entry]
+
+    @property
+    def keys(self) -> set[str]:
+        return {key for entry in self.entries if entry.urls for key in entry.keys}
 
 
-def find_references(
-    markdown: str, sections: Sequence[tuple[int, int]], cited: Iterable[str] = ()
-) -> References:
+def find_references(markdown: str, parts: Outline, cited: Collection[str] = ()) -> References:
     """Parse the reference lists of a report.
 
     Args:
-        sections: Spans of its reference sections.
-        cited: The numbers cited in its body. A list without numbers is numbered by order if it
-            has exactly as many entries as the highest of them.
+        parts: Its outline.
+        cited: The numbers that its body cites unmistakably. A list without numbers is numbered by
+            order if it has exactly as many entries as the highest of them.
     """
-    entries: list[_ReferenceEntry] = []
-    for start, end in sections:
-        entries += _parse_entries(line.group() for line in _LINE.finditer(markdown, start, end))
-    gaps = zip(
-        (0, *(end for _, end in sections)),
-        (*(start for start, _ in sections), len(markdown)),
-        strict=True,
-    )
-    outside = [
-        line
-        for start, end in gaps
-        for line in _LINE.finditer(markdown, start, end)
-        if _STANDALONE_ENTRY.match(line.group()[:5000])
+    headed = [
+        _FoundList(start, end, True, parse_entries(_list_lines(markdown, start, end, parts)))
+        for start, end in parts.references
     ]
-    entries += _parse_entries(line.group() for line in outside)
+    runs = _choose_runs(markdown, parts, headed, frozenset(cited))
+    lists = sorted([*headed, *runs], key=lambda found: found.start)
+    entries = [entry for found in lists for entry in found.entries if entry.urls]
+    mapped = [
+        ReferenceList(found.start, found.end, found.under_heading, _map_keys(found.entries, cited))
+        for found in _join_lists(lists, parts)
+    ]
     return References(
-        urls=_map_numbers(entries, frozenset(cited)),
-        n_urls=sum(len(entry.urls) for entry in entries),
-        entries=tuple(line.span() for line in outside),
+        lists=tuple(mapped),
+        n_urls=len([entry for entry in entries if entry.keys] or entries),
+        entries=tuple((entry.start, entry.end) for run in runs for entry in run.entries),
+        keys=frozenset(key for found in mapped for key in found.urls),
     )
 
 
-def _parse_entries(lines: Iterable[str]) -> list[_ReferenceEntry]:
-    entries: list[_ReferenceEntry] = []
-    for line in lines:
-        lead = _LEAD.match(line)
-        body = line[lead.end() :] if lead else line
-        names = _NAME.findall(lead["lead"]) if lead else []
-        numbers = tuple(str(int(name)) if name.isdecimal() else name for name in names)
-        entry = _parse_entry(numbers, body)
-        pending = entries[-1] if entries and not entries[-1].urls else None
-        if not numbers and entry.urls and pending and pending.numbers:
-            pending.urls, pending.two_lines = entry.urls, True
-            pending.trailing = entry.trailing
-        elif numbers or entry.urls:
-            entries.append(entry)
-    return entries
+def _list_lines(markdown: str, start: int, end: int, parts: Outline) -> list[tuple[int, str]]:
+    return [
+        (match.start(), match.group())
+        for match in _LINE.finditer(markdown, start, end)
+        if not parts.is_code(match.start())
+    ]
 
 
-def _parse_entry(numbers: tuple[str, ...], body: str) -> _ReferenceEntry:
-    markers = find_markers(_BROKEN_URL.sub(r"\1.\2", body))
-    urls = [m.url for m in markers if m.url and normalise_url(m.url)]
-    if not numbers and markers and markers[0].numbers and markers[0].url:
-        return _ReferenceEntry(markers[0].numbers, urls)
-    after_url = [m for m in markers if not m.url and m.numbers] if urls else []
-    return _ReferenceEntry(numbers, urls, tuple(n for m in after_url for n in m.numbers))
+def _choose_runs(
+    markdown: str, parts: Outline, headed: Sequence[_FoundList], cited: frozenset[str]
+) -> list[_FoundList]:
+    """Return the runs of entries outside the sections that are reference lists."""
+    starts = [0, *(found.end for found in headed)]
+    ends = [*(found.start for found in headed), len(markdown)]
+    runs = [
+        run
+        for start, end in zip(starts, ends, strict=True)
+        for run in _find_runs(_list_lines(markdown, start, end, parts))
+    ]
+    if not runs:
+        return []
+    explained = {key for found in headed for key in found.keys}
+    explained |= {key for run in runs for entry in run if entry.sure for key in entry.keys}
+    body_ends = _find_body_end(parts, runs)
+    report = _Citing(markdown, runs, cited - explained)
+    kept = []
+    for run in runs:
+        is_list = report.uses(run) or (run[0].start >= body_ends and report.ends_with(run))
+        if found := run if is_list else [entry for entry in run if entry.sure]:
+            kept.append(_FoundList(found[0].start, found[-1].end, False, found))
+    return kept
 
 
-def _map_numbers(entries: list[_ReferenceEntry], cited: frozenset[str]) -> dict[str, str]:
-    """Map numbers to URLs. If lists disagree, one with URLs on their own lines comes first.
+def _find_runs(lines: Sequence[tuple[int, str]]) -> Iterator[list[Entry]]:
+    """Yield the runs of lines that are numbered and name an address, or are nothing but links."""
+    run: list[Entry] = []
+    for entry in _join_titles([(line, parse_entries([line])) for line in lines]):
+        below = bool(run) and bool(run[0].keys) and entry is not None and not entry.keys
+        if below and entry is not None and entry.is_link:
+            run[-1].end = entry.end  # the address once more, below its title
+            continue
+        fits = entry is not None and (entry.keys or entry.is_link)
+        repeated = entry is not None and bool({k for e in run for k in e.keys[:1]} & {*entry.keys})
+        if run and (not fits or repeated or (entry is not None and entry.keys and not run[0].keys)):
+            yield run
+            run = []
+        if fits and entry is not None:
+            run.append(entry)
+    if run:
+        yield run
+
+
+def _join_titles(lines: list[tuple[tuple[int, str], list[Entry]]]) -> Iterator[Entry | None]:
+    """Yield the entries, each title with the address on one of the two lines below it; None for a
+    line that is no entry."""
+    at = 0
+    while at < len(lines):
+        entries = lines[at][1]
+        if entries and entries[-1].keys and not entries[-1].urls:
+            below = [parsed for _, parsed in lines[at + 1 : at + 3]]
+            taken = next((n for n, e in enumerate(below, 1) if e and e[0].is_link), 0)
+            if not taken or any(e and e[0].keys for e in below[:taken]):
+                yield None
+                at += 1
+                continue
+            entries = parse_entries([line for line, _ in lines[at : at + taken + 1]])
+            at += taken
+        yield from entries or [None]
+        at += 1
+
+
+def _find_body_end(parts: Outline, runs: Sequence[Sequence[Entry]]) -> int:
+    """Return where the last block ends that is in no section and no run of entries."""
+    spans = [(run[0].start, run[-1].end) for run in runs]
+    body = [
+        block.end
+        for block in parts.blocks
+        if not block.apparatus and not any(low <= block.start < high for low, high in spans)
+    ]
+    return max(body, default=0)
+
+
+class _Citing:
+    """What a report cites, by which its runs of entries are told from lists of statements."""
+
+    def __init__(
+        self, markdown: str, runs: Sequence[Sequence[Entry]], unexplained: frozenset[str]
+    ) -> None:
+        keys = {key for run in runs for entry in run for key in entry.keys}
+        spans = [(run[0].start, run[-1].end) for run in runs]
+        body = [
+            marker
+            for marker in find_markers(markdown, keys)
+            if not any(low <= marker.start < high for low, high in spans)
+        ]
+        self._used = {key for marker in body if not marker.url for key in marker.numbers}
+        self._pages = {normalise_url(marker.url) for marker in body if marker.url}
+        self._unexplained = unexplained
+
+    def uses(self, run: Sequence[Entry]) -> bool:
+        """Whether the report cites by the numbers of a run, and no other list explains them."""
+        keys = {key for entry in run for key in entry.keys}
+        used = keys & self._used
+        if not keys or len(used) < MIN_USED * len(keys):
+            return False
+        return bool(used & self._unexplained) or (
+            not self._unexplained and self._states_nothing(run) and len(used) > 1
+        )
+
+    def ends_with(self, run: Sequence[Entry]) -> bool:
+        """Whether a run at the end of the report is its list."""
+        if run[0].keys:
+            used = {key for entry in run for key in entry.keys} & self._used
+            return bool(used or len(run) >= MIN_ENTRIES) and self._states_nothing(run)
+        cited = sum(normalise_url(entry.urls[0]) in self._pages for entry in run)
+        return len(run) >= MIN_ENTRIES and cited >= MIN_USED * len(run)
+
+    @staticmethod
+    def _states_nothing(run: Sequence[Entry]) -> bool:
+        return sum(not entry.states for entry in run) >= MIN_TITLES * len(run)
+
+
+def _join_lists(lists: Sequence[_FoundList], parts: Outline) -> Iterator[_FoundList]:
+    """Yield the lists, those without statements between them as one."""
+    joined: _FoundList | None = None
+    for found in lists:
+        if joined and not any(
+            joined.end <= block.start < found.start and not block.apparatus
+            for block in parts.blocks
+        ):
+            headed = joined.under_heading or found.under_heading
+            entries = [*joined.entries, *found.entries]
+            joined = _FoundList(joined.start, found.end, headed, entries)
+            continue
+        if joined:
+            yield joined
+        joined = found
+    if joined:
+        yield joined
+
+
+def _map_keys(entries: Sequence[Entry], cited: Collection[str]) -> dict[str, str]:
+    """Map keys to addresses. If lists disagree, one with addresses on their own lines comes first.
 
     Such a list is generated by the agent's software from the numbers in the body, while the other
     was written by the model with numbers of its own.
     """
-    numbered = [entry for entry in entries if entry.numbers and entry.urls]
+    numbered = [entry for entry in entries if entry.keys and entry.urls]
     generated = [entry for entry in numbered if entry.two_lines]
     urls: dict[str, str] = {}
     for entry in (*generated, *numbered):
-        for number in entry.numbers:
-            urls.setdefault(number, entry.urls[0])
+        for key in entry.keys:
+            urls.setdefault(key, entry.urls[0])
     for entry in entries:
-        for number in entry.trailing:
-            urls.setdefault(number, entry.urls[0])
+        for key in entry.trailing:
+            urls.setdefault(key, entry.urls[0])
     if urls:
         return urls
     listed = [entry.urls[0] for entry in entries if entry.urls]
-    top = max((int(n) for n in cited if n.isdecimal()), default=0)
+    top = max((int(key) for key in cited if key.isdecimal()), default=0)
     in_order = top > 0 and top == len(listed)
     return {str(n): url for n, url in enumerate(listed, start=1)} if in_order else {}

@@ -6,21 +6,21 @@ the sentence of the character before it.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from html import unescape
 
 from nupunkt import PunktSentenceTokenizer
 
 from tasks.extraction.blocks import MarkdownBlock
-from tasks.extraction.citations import Marker
+from tasks.extraction.citations import LINK_END, Marker, find_markers
 
 MIN_WORDS = 3
 """Shorter sentences are labels, not statements."""
 
 _MARKUP = re.compile(
-    r"!\[[^\[\]\n]{0,300}\]\([^()\s]{0,2000}\)"  # image
+    r"!\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)"  # image
     r"|</?[A-Za-z][^<>\n]{0,200}>"
     r"|\\(?=[!-/:-@\[-`{-~])"
     r"|\*{1,3}|`+|(?<!\w)_{1,3}|_{1,3}(?!\w)"
@@ -28,7 +28,6 @@ _MARKUP = re.compile(
     r"|\s+"
 )
 _CLOSERS = " \t\r\n*_`"
-_LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9])")
 _INITIALS = re.compile(r"(?:^|[\s(\"“‘'])(?!U\.[SKN]\.|D\.C\.|[ap]\.m\.)(?:[A-Z]\.){1,3}$")
 """Initials of a person (`A.J.`), but not of countries (`U.S.`), which often end a sentence."""
 _ABBREVIATION = re.compile(
@@ -36,10 +35,46 @@ _ABBREVIATION = re.compile(
     r"Drs?|Mrs?|Ms|Prof|Gen|Lt|Col|Sgt|Capt|Rev|Gov|Sen|Rep)\.$"
 )
 _WORD = re.compile(r"[^\W\d_]")
+_WORD_RUN = re.compile(r"[^\W_]+")
 _MAX_PIECE = 5000
 """Characters to split at a time; no real paragraph is longer."""
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
-_EMPTY_PARENTHESES = re.compile(r"\s?\([\s,;]*\)")
+_EMPTY_BRACKETS = re.compile(r"\s?(?:\([\s,;]*\)|（[\s，；,;]*）|\[[\s,;]*\]|【\s*】)")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+"""A character of Chinese or Japanese, which set no blanks between words."""
+_WIDE_END = re.compile(r"[。！？]+[”’」』）)]*(?!\s*[a-z,.;:)\]、，；：」』）])")
+_OTHER_END = re.compile(r"[।॥؟۔።]+[”’\")]*\s")
+"""Ends of sentences in Hindi and its kin, Arabic, Urdu and Amharic."""
+WIDE_LETTERS = 2
+"""Characters of Chinese or Japanese that count as one word."""
+MIN_WIDE = 0.3
+"""The share of such characters from which a text is in one of these languages."""
+UNSPLIT = {
+    "Thai": r"[\u0e00-\u0e7f]", "Lao": r"[\u0e80-\u0eff]", "Burmese": r"[\u1000-\u109f]",
+    "Khmer": r"[\u1780-\u17ff]", "Tibetan": r"[\u0f00-\u0fff]",
+}  # fmt: skip
+"""Languages whose sentences end without a mark, and their letters."""
+MAX_UNSPLIT = 0.3
+"""The share of such letters from which a text cannot be split into sentences."""
+
+
+def count_words(text: str) -> int:
+    """Count words; two characters of Chinese or Japanese are one."""
+    n_wide = len(_WIDE.findall(text))
+    spaced = _WIDE.sub(" ", text) if n_wide else text
+    return len(_WORD_RUN.findall(spaced)) + n_wide // WIDE_LETTERS
+
+
+def is_wide(text: str) -> bool:
+    """Whether a text is in Chinese or Japanese."""
+    return len(_WIDE.findall(text)) > MIN_WIDE * len(_WORD.findall(text))
+
+
+def find_unsplit_language(text: str) -> str | None:
+    """Return the language of a text whose sentences cannot be told apart; None for others."""
+    n_letters = len(_WORD.findall(text)) or 1
+    shares = {name: len(re.findall(p, text)) / n_letters for name, p in UNSPLIT.items()}
+    return next((name for name, share in shares.items() if share > MAX_UNSPLIT), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +109,25 @@ def split_block(text: str, block: MarkdownBlock, markers: Sequence[Marker] = ())
 def strip_markup(text: str, block: MarkdownBlock, markers: Sequence[Marker] = ()) -> str:
     """Return a block's text without markup and markers."""
     return _tidy(_lift(text, block.start, block.end, markers).plain)
+
+
+def is_only_markers(text: str, block: MarkdownBlock, markers: Sequence[Marker]) -> bool:
+    """Whether a block holds citation markers and links, and no other words."""
+    if not any(marker.cites for marker in markers):
+        return False
+    bare = [replace(marker, label=None) for marker in markers]
+    return not any(map(str.isalnum, _lift(text, block.start, block.end, bare).plain))
+
+
+def remove_marks(statement: str, entries: Collection[str] = ()) -> str:
+    """Remove the citation marks that somebody left in a statement; without any, it stays as it is.
+
+    entries: the keys of the report's reference list.
+    """
+    markers = find_markers(statement, entries)
+    if not markers:
+        return statement
+    return _tidy(_lift(statement, 0, len(statement), markers).plain) or statement
 
 
 def split_sentences(
@@ -118,10 +172,21 @@ def _raw_spans(plain: str) -> Iterator[tuple[int, int]]:
         end = space + 1 if space > start else start + _MAX_PIECE
         piece = plain[start:end]
         if _WORD.search(piece):
-            yield from ((start + a, start + b) for a, b in _get_tokenizer().span_tokenize(piece))
+            for low, high in _get_tokenizer().span_tokenize(piece):
+                yield from _split_wide(plain, start + low, start + high)
         elif not piece.isspace():
             yield start, start + len(piece)
         start = end
+
+
+def _split_wide(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a span in which others end than those of European languages."""
+    for pattern in (_WIDE_END, _OTHER_END):
+        for mark in pattern.finditer(plain, start, end):
+            if plain[mark.end() : end].strip():
+                yield start, mark.end()
+                start = mark.end()
+    yield start, end
 
 
 def _continues_sentence(before: str, after: str) -> bool:
@@ -219,9 +284,9 @@ def _is_aside(text: str, start: int, end: int, link: Marker) -> bool:
     after = text[link.end : min(end, link.end + 40)]
     if before.endswith("(") and after.lstrip(_CLOSERS).startswith((")", ";", ",")):
         return True
-    return before[-1:] in tuple('.!?…”"’]);') and _LINK_END.match(after) is not None
+    return before[-1:] in tuple('.!?…”"’]);') and LINK_END.match(after) is not None
 
 
 def _tidy(sentence: str) -> str:
-    without = _EMPTY_PARENTHESES.sub("", sentence)
+    without = _EMPTY_BRACKETS.sub("", sentence)
     return _SPACE_BEFORE_STOP.sub("", " ".join(without.split())).strip()

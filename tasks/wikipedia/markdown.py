@@ -24,7 +24,7 @@ Dropped (the lists are in `noise.py`):
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from tasks.extraction.blocks import is_reference_heading
+from tasks.extraction.headings import is_reference_heading
 from tasks.wikipedia.dom import Element, Walk, parse_html
 from tasks.wikipedia.inline import InlineText, escape_lines, escape_words, strip_invisible
 from tasks.wikipedia.markdown_blocks import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from tasks.extraction.blocks import is_reference_heading
+from tasks.extraction.headings import is_reference_heading
 from tasks.wikipedia.dom import Element, Walk
 from tasks.wikipedia.inline import InlineText, escape_words
 from tasks.wikipedia.noise import split_names

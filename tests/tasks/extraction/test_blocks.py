@@ -2,7 +2,8 @@
 
 import pytest
 
-from tasks.extraction.blocks import is_reference_heading, parse_outline
+from tasks.extraction.blocks import parse_outline
+from tasks.extraction.headings import is_reference_heading
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,11 @@ A, B, C = "https://a.org/x", "https://b.org/y", "https://c.org/z"
 
 
 def read(markdown: str, cited: tuple[str, ...] = ()) -> References:
-    return find_references(markdown, parse_outline(markdown).references, cited)
+    return find_references(markdown, parse_outline(markdown), cited)
+
+
+def urls(found: References) -> dict[str, str]:
+    return {key: url for listed in found.lists for key, url in listed.urls.items()}
 
 
 @pytest.mark.parametrize(
@@ -33,28 +37,28 @@ def read(markdown: str, cited: tuple[str, ...] = ()) -> References:
     ],
 )
 def test_numbers_lead_to_urls_in_each_shape(listing: str) -> None:
-    urls = read(listing).urls
-    assert (urls["1"], urls["2"]) == (A, B)
+    found = read(listing)
+    assert (found.find("1"), found.find("2")) == (A, B)
 
 
 def test_an_unnumbered_list_is_numbered_by_order_only_where_the_count_agrees() -> None:
     listing = f"# References\n- {A}\n- Second: {B}"
-    assert read(listing, ("1", "2")).urls == {"1": A, "2": B}
-    assert read(listing, ("1", "3")).urls == {}
+    assert urls(read(listing, ("1", "2"))) == {"1": A, "2": B}
+    assert urls(read(listing, ("1", "3"))) == {}
     assert read(listing).n_urls == 2
 
 
 def test_the_list_with_urls_on_their_own_lines_wins_over_one_with_other_numbers() -> None:
     listing = f"## References\n[1] My own, {C}\n\n[1] [2] Made by the agent\n{A}"
-    assert read(listing).urls == {"1": A, "2": A}
+    assert urls(read(listing)) == {"1": A, "2": A}
 
 
 def test_escaped_and_broken_addresses_are_mended() -> None:
     listing = "## References\n[1] x, [https://a.org/b\\_c](https://a.org/b_c)\n"
-    assert read(listing).urls == {"1": "https://a.org/b_c"}
+    assert urls(read(listing)) == {"1": "https://a.org/b_c"}
     listing = "## References\n[1] [https://www[3] c.org/en/](https://www[3] c.org/en/)"
-    assert read(listing).urls == {"1": "https://www.3c.org/en/"}
+    assert urls(read(listing)) == {"1": "https://www.3c.org/en/"}
 
 
 def test_a_list_without_urls_leads_nowhere() -> None:
-    assert read("## References\n1. BBC News. “Ants”.\n[2] A book.").urls == {}
+    assert urls(read("## References\n1. BBC News. “Ants”.\n[2] A book.")) == {}

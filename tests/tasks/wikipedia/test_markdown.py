@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tasks.extraction.blocks import is_reference_heading, parse_outline
+from tasks.extraction.blocks import parse_outline
+from tasks.extraction.headings import is_reference_heading
 from tasks.extraction.prose import strip_apparatus
 from tasks.wikipedia.dom import UnreadableHtml
 from tasks.wikipedia.markdown import to_markdown

@@ -1,0 +1,205 @@
+"""The forms of citation markers in reports, in one table.
+
+A form is *unmistakable*, so that a marker without an entry counts as one that leads nowhere, or
+*needs an entry*: it is a marker only where the report's reference list explains its key.
+docs/citations.md shows the same table; a test holds the two together.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+WORDS = (
+    r"(?:cit(?:e|es|ation|ations|ed)|sources?|src|refs?\.?|references?|web\s?pages?|footnote|fn\.?|"
+    r"docs?|documents?|results?|来源|來源|引用|引用来源|参考|參考|参考文献|资料|文献|出典|注|网页|網頁|資料|"
+    r"출처|참고|quellen?|fuentes?|fontes?|fonti|réf(?:érence)?s?|bron(?:nen)?|źródło|źródła|kilde|"
+    r"источники?|nguồn|อ้างอิง|ที่มา|kaynak|sumber|المصدر)"
+)
+_SEPARATOR = r"\s?(?:[,;、，；]\s?(?:and\s|&\s)?|and\s|&\s?|[–—‑‐‒-]\s?)"
+_NUMBER = rf"\^?(?:{WORDS}\s?[:：#]?\s?)?\d{{1,3}}(?!\d)\^?"
+NUMBERS = rf"{_NUMBER}(?:{_SEPARATOR}{_NUMBER})*"
+_MANY = r"\d{1,3}(?:\s?[,;、，–—‑-]\s?\d{1,3})*"
+_PART = re.compile(r"(\d{1,3})(?:\s?\^?\s?[–—‑‐‒-]\s?\^?(?:[^\W\d_]+\s?[:：#]?\s?)?(\d{1,3}))?")
+_TOKEN = r"turn\d{1,4}[a-z]{2,20}\d{1,4}"
+_KINDS = (
+    r"(?:web|file|page|post|memory|image|chart|code_file|generated_image|attached_file|web_search|"
+    r"search|oaicite|conversation_history|x_post|video|news)"
+)
+_NOT_COUNTING = (
+    r"(?<!\bfig)(?<!\bfigs)(?<!\bno)(?<!\bnos)(?<!\bvol)(?<!\bsec)(?<!\bch)(?<!\bp)(?<!\bpp)"
+    r"(?<!\beq)(?<!\bver)(?<!\bv)(?<!\bart)(?<!\bpara)(?<!\bnr)(?<!\bbd)(?<!\bapp)(?<!\btab)"
+)
+_YEAR = r"(?<![\d.,])(?:1[5-9]|20)\d\d"
+_ENDS_NUMBER = r"(?=$|[\s|*_)\]\"”’,;!?…\u3000-\u9fff\uff00-\uffef]|[.:](?!\d))(?!\s?%|,\d)"
+_COUNTING = (
+    r"phases?|tables?|types?|figures?|fig|steps?|stages?|levels?|chapters?|sections?|parts?|"
+    r"volumes?|vol|pages?|pp?|no|nos|numbers?|nr|versions?|v|grades?|class|classes|categor(?:y|ies)|"
+    r"tiers?|days?|weeks?|months?|years?|quarters?|q|rounds?|seasons?|episodes?|articles?|rules?|"
+    r"items?|options?|models?|groups?|zones?|units?|lines?|rows?|columns?|points?|scales?|scores?|"
+    r"generations?|series|batch(?:es)?|trials?|stud(?:y|ies)\sno|appendix|equations?|eq|box|"
+    r"questions?|goals?|sdg|scope|pillars?|principles?|layers?|ports?|bits?|windows|gpt|llama|gemini|"
+    r"claude|python|ios|android|covid|vitamin|apollo|omega|factor|top|wave|web|industry|"
+    r"an?|the|this|these|those|its|their|all|any|some|each|every|both|only|just|first|last|next|"
+    r"in|on|at|by|to|of|for|from|with|about|around|over|under|than|least|most|nearly|almost|"
+    r"approximately|roughly|up|between|and|or|per|versus|vs|plus|minus|times|is|are|was|were|be|"
+    r"been|equals?|exceeds?|reach(?:es|ed)?|total(?:s|ed)?|score(?:s|d)|ranks?|ranked|aged?|ages|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|one|two|three|four|five|six|seven|eight|nine|ten"
+)
+_COUNTS = re.compile(rf"(?:^|[^\w])(?:{_COUNTING})[.\s]*$", re.IGNORECASE)
+_UNIT = re.compile(r"(?:^|[^\w])(?:[A-Za-z]|[kcmnµd]m|ft|in|mi|yd|sec|kg|cu|sq|CO|H2O|co)\s?$")
+RAISED_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+Certainty = Literal["unmistakable", "needs an entry"]
+
+
+@dataclass(frozen=True, slots=True)
+class FormMatch:
+    """A marker of a form: `text[start:end]`, and the keys by which a list names its sources."""
+
+    start: int
+    end: int
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerForm:
+    """One row of the table."""
+
+    name: str
+    example: str
+    key: str
+    """What names the source, in words."""
+    certainty: Certainty
+    pattern: re.Pattern[str]
+    """The group `keys` holds the keys."""
+    signs: str | tuple[str, ...] = ""
+    """Characters or words of which one occurs in each marker of the form; empty if none does."""
+    raised: bool = False
+    """Whether it may be an exponent: after digits only a year counts, and after a unit nothing."""
+    least: int = 1
+    """Markers of this form that a report must have for any of them to count."""
+
+    def find(self, text: str, entries: Collection[str] = ()) -> Iterator[FormMatch]:
+        """Yield the form's markers; where it needs an entry, those with one of these keys."""
+        if self.signs and not any(sign in text for sign in self.signs):
+            return
+        for match in self.pattern.finditer(text):
+            at = match.start("mark")
+            if self.raised and is_exponent(text, at):
+                continue
+            if self.least > 1 and _COUNTS.search(text[max(0, at - 24) : at]):
+                continue
+            keys = _read_keys(match["keys"], entries)
+            if self.certainty == "needs an entry":
+                if not keys or not all(key in entries for key in keys):
+                    continue
+            elif "0" in keys and "0" not in entries:
+                continue  # an array or its index
+            yield FormMatch(at, match.end("mark"), keys)
+
+
+def _form(
+    name: str, example: str, key: str, certainty: Certainty, pattern: str, **rest: bool | int | str | tuple[str, ...]
+) -> MarkerForm:
+    compiled = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    return MarkerForm(name, example, key, certainty, compiled, **rest)  # type: ignore[arg-type]
+
+
+MARKER_FORMS: tuple[MarkerForm, ...] = (
+    _form("private-use mark", "\ue200cite\ue202turn9view4\ue201", "the token", "unmistakable",
+          r"(?P<mark>(?:\ue200|\\ue200)(?P<keys>[^\ue200\n]{0,400}?)(?:\ue201|\\ue201))", signs="\ue200\\"),
+    _form("agent's internal token", "【turn0search3】", "the token", "unmistakable",
+          rf"(?P<mark>(?:[【\[(]\s?)?(?P<keys>(?:cite)?{_TOKEN}(?:[,\s]{{0,3}}{_TOKEN})*)"
+          r"(?:†[^【】\n]{0,300})?(?:\s?[】\])])?)", signs=("turn", "Turn")),
+    _form("kind and number", "[web:1, web:3]", "kind and number", "unmistakable",
+          rf"(?P<mark>(?::contentReference)?[\[【](?P<keys>\^?{_KINDS}:\s?\d{{1,4}}(?:[,;]\s?"
+          rf"(?:{_KINDS}:)?\s?\d{{1,4}})*)(?:†[^【】\[\]\n]{{0,300}})?[\]】](?:\{{index=\d+\}})?)", signs="[【"),
+    _form("number in brackets", "[1, 3–5]", "number", "unmistakable",
+          rf"(?P<mark>\\?\[(?:\\?\[)?\s?(?P<keys>{NUMBERS})(?:†[^\[\]\n]{{0,200}})?\s?(?:\\?\])?"
+          r"\\?\](?:\((?!https?:|www\.)[^()\s]{0,300}\))?)", signs="["),
+    _form("pair in lenticular brackets", "【4:1†source】", "the pair", "unmistakable",
+          r"(?P<mark>【(?P<keys>\d{1,4}[:：]\d{1,4})(?:†[^【】\n]{0,300})?】)", signs="【"),
+    _form("number in full-width brackets", "【1†source】", "number", "unmistakable",
+          rf"(?P<mark>[【〔〖⟦［]\s?(?P<keys>{NUMBERS})(?:†[^【】\n]{{0,300}})?\s?[】〕〗⟧］])", signs="【〔〖⟦［"),
+    _form("footnote", "[^name]", "name", "unmistakable",
+          r"(?P<mark>\\?\[\^(?P<keys>[^\W_][\w.:-]{0,40})\^?\\?\])", signs="^"),
+    _form("superscript tag", "<sup>1</sup>", "number", "unmistakable",
+          r"(?P<mark><sup[^<>]{0,100}>\s?(?:<a\b[^<>]{0,300}>)?\s?\\?\[?"
+          rf"(?P<keys>{NUMBERS})\\?\]?\s?(?:</a>)?\s?</sup>)", raised=True, signs="<"),
+    _form("citation tag", '<cite index="0-1">', "its index", "unmistakable",
+          r"(?P<mark><(?:cite|ref|grok:render)\b[^<>]{0,80}?\b(?:index|id|card_id)="
+          r"[\"']?(?P<keys>[\w,.:-]{1,60})[^<>]{0,200}>)", signs="<"),
+    _form("other mark in lenticular brackets", "【F:notes.md†L1】", "what is before the dagger",
+          "unmistakable", r"(?P<mark>【(?P<keys>[^【】†\n]{1,200})†[^【】\n]{0,300}】)", signs="†"),
+    _form("superscript digits", "¹", "number", "needs an entry",
+          r"(?P<mark>[\[⁽]?(?P<keys>[⁰¹²³⁴-⁹]{1,3}(?:[⁻⸴˒,'·⁺ ]{1,2}[⁰¹²³⁴-⁹]{1,3}){0,20})[\]⁾]?)",
+          raised=True, signs="⁰¹²³⁴⁵⁶⁷⁸⁹"),
+    _form("label in brackets", "[S3]", "label", "needs an entry",
+          r"(?P<mark>\\?\[(?P<keys>[^\W_][\w.:+-]{0,40}(?:[,;]\s?[^\W_][\w.:+-]{0,40}){0,9})\\?\])", signs="["),
+    _form("word and number in parentheses", "(Source 3)", "number", "needs an entry",
+          rf"(?P<mark>[(（{{](?P<keys>{WORDS}\s?[:：#]?\s?{NUMBERS})[)）}}])", signs="(（{"),
+    _form("caret", "^1^", "number", "needs an entry",
+          rf"(?P<mark>\$?\\?\^[{{(\[]{{0,2}}(?P<keys>{_MANY})[}})\]]{{0,2}}\\?\^?\$?)(?![\w^])",
+          raised=True, signs="^"),
+    _form("number in parentheses", "(1)", "number", "needs an entry",
+          rf"[^\W\d_][.。”\"’)]{{0,2}} ?(?P<mark>[(（{{](?P<keys>{_MANY})[)）}}])"
+          r"(?=\s{0,2}(?:[.,;:!?。，；、|(\[（]|$))", least=3, signs="(（{"),
+    _form("number behind the full stop", "canals.2 The", "number", "needs an entry",
+          rf"(?:[^\W\d_]|[%°$€£)\]”\"’]|{_YEAR}(?=[^\d]{{1,4}}\d{{1,3}}(?:\s+(?-i:[^\Wa-z_])|\s*$|\s*\|)))"
+          rf"(?=[^\w\s]{{1,9}}\d){_NOT_COUNTING}(?<!^\w)(?<![\s#*(]\w)"
+          r"[)*_`\"”’]{0,4}\\?[.,;:!?…。！？，；、：)\"”’」』）][)*_`\"”’\]]{0,4}"
+          rf"(?P<mark>(?P<keys>{_MANY})){_ENDS_NUMBER}"),
+    _form("number before the full stop", "canals 2.", "number", "needs an entry",
+          rf"(?:[^\W\d_]|[%)\]”\"’*]|{_YEAR})[)\"”’*_]{{0,3}} (?P<mark>(?P<keys>{_MANY}))"
+          r"(?=[)\"”’*_]{0,3}(?:[.,;:!?](?:[\s\"”’)*_]|$)|[。，；！？]|\s?\|))", least=3),
+)  # fmt: skip
+"""In the order of precedence. Links, addresses and reference links (`[words][1]`) come before
+them; a number alone at the end of a line (`on one." 6`) comes last (`citations`)."""
+_KEYS_OF_TOKENS = re.compile(rf"{_TOKEN}|{_KINDS}:\s?\d{{1,4}}", re.IGNORECASE)
+MAX_RANGE = 40
+
+
+def is_exponent(text: str, at: int) -> bool:
+    """Whether a raised number at an offset belongs to the number or unit before it."""
+    before = text[max(0, at - 12) : at].rstrip("*_\\$ ")
+    if before[-1:].isdigit():
+        return re.search(rf"{_YEAR}$", before) is None
+    return _UNIT.search(before) is not None
+
+
+def expand_numbers(numbers: str) -> tuple[str, ...]:
+    """Expand `1, 3-5` to 1, 3, 4, 5. Of descending ranges or those over 40, keep the two ends."""
+    found: list[str] = []
+    for low, high in _PART.findall(numbers):
+        if high and 0 < int(high) - int(low) <= MAX_RANGE:
+            found += (str(number) for number in range(int(low), int(high) + 1))
+        else:
+            found += (str(int(number)) for number in (low, high) if number)
+    return tuple(dict.fromkeys(found))
+
+
+def _read_keys(raw: str, entries: Collection[str]) -> tuple[str, ...]:
+    """Return the keys in a marker, as a list names them."""
+    raw = raw.strip(" ^")
+    if raw in entries:
+        return (raw,)
+    if tokens := _KEYS_OF_TOKENS.findall(raw):
+        return tuple(dict.fromkeys(token.replace(" ", "") for token in tokens))
+    if raw[:1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" and raw:
+        return _read_raised(raw, entries)
+    if pair := re.fullmatch(r"(\d{1,4})([:：-])(\d{1,4})", raw):
+        if pair[2] != "-" or int(pair[3]) <= int(pair[1]):
+            return (f"{pair[1]}{pair[2]}{pair[3]}",)
+    if re.fullmatch(rf"{NUMBERS}|{WORDS}\s?[:：#]?\s?{NUMBERS}", raw, re.IGNORECASE):
+        return expand_numbers(raw)
+    return tuple(re.split(r"[,;]\s?", raw)) if raw and "ue202" not in repr(raw) else ()
+
+
+def _read_raised(raw: str, entries: Collection[str]) -> tuple[str, ...]:
+    keys: list[str] = []
+    for run in re.findall(r"[⁰¹²³⁴-⁹]+", raw):
+        digits = run.translate(RAISED_DIGITS)
+        keys += [digits] if digits in entries else digits
+    return tuple(dict.fromkeys(keys))

@@ -1,0 +1,113 @@
+"""What a reader sees of a report in Markdown, by which its claims, citations and scores are read.
+
+What is hidden (comments, `display:none`) and the code fence around a whole report become blanks, so
+that offsets stay. Cited pages are another matter: their closed tabs are read.
+"""
+
+import re
+
+from tasks.extraction.hidden import UNSEEN_TAGS, hides
+
+_TOKENS = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`{1,2})(?!`)[^`\n]{1,500}(?<!`)(?P=ticks)(?!`))"
+    r"|^[ \t]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*$"
+    r"|(?P<comment><!--)"
+    r"|<(?P<close>/?)(?P<tag>[a-z][a-z0-9-]{0,20})(?P<attributes>(?:\s[^<>]{0,2000})?)/?>",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ATTRIBUTE = re.compile(
+    r"([a-z][\w:-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=]+)))?", re.IGNORECASE
+)
+_VOID = frozenset(["br", "hr", "img", "input", "meta", "link", "wbr", "source", "col"])
+_BLOCKS = frozenset(["div", "section", "article", "aside", "details", "table", "ul", "ol", "main"])
+_BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
+_NOT_BLANK = re.compile(r"[^\s]")
+_FENCE = re.compile(
+    r"\A(?P<before>(?:[^\n]{0,300}\n){0,4}?)[ \t]{0,3}(?P<marks>`{3,}|~{3,})[ \t]*"
+    r"(?P<name>markdown|md|mdx|text|txt|)[ \t]*\r?\n",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s+\S|^\*\*[^*\n]+\*\*\s*$", re.MULTILINE)
+_SENTENCE = re.compile(r"[^\W\d_]{2,}[^\n]{20,}[.。!?！？]")
+MIN_FENCED = 0.8
+"""The share of a text that a fence around it must hold."""
+
+
+def mask_unseen(markdown: str) -> str:
+    """Return a report with blanks for what a reader does not see; the offsets stay the same."""
+    text = _mask_fence(markdown)
+    spans = list(_find_hidden(text)) if "<" in text else []
+    return _blank(text, spans) if spans else text
+
+
+def _blank(text: str, spans: list[tuple[int, int]]) -> str:
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [text[at : max(at, start)], _NOT_BLANK.sub(" ", text[max(at, start) : end])]
+        at = max(at, end)
+    return "".join(pieces) + text[at:]
+
+
+def _find_hidden(text: str) -> list[tuple[int, int]]:
+    """Find comments and hidden elements, outside code. A block that nobody closes hides what follows
+    it, other elements the rest of their paragraph."""
+    spans: list[tuple[int, int]] = []
+    fence, hidden, depth, begins, skip_to = "", "", 0, 0, 0
+    for token in _TOKENS.finditer(text):
+        if token.start() < skip_to:
+            continue
+        if marks := token["fence"]:
+            if not fence:
+                fence = marks
+            elif marks.startswith(fence):
+                fence = ""
+        elif fence or token["code"]:
+            continue
+        elif token["comment"]:
+            end = text.find("-->", token.end())
+            if end >= 0:
+                spans.append((token.start(), end + 3))
+                skip_to = end + 3
+        else:
+            tag = token["tag"].lower()
+            if hidden:
+                depth += (tag == hidden) * (-1 if token["close"] else 1)
+                if depth == 0:
+                    spans.append((begins, token.end()))
+                    hidden = ""
+            elif not token["close"] and tag not in _VOID and _is_hiding(tag, token["attributes"]):
+                hidden, depth, begins = tag, 1, token.start()
+    if hidden and hidden not in UNSEEN_TAGS:
+        blank = _BLANK_LINE.search(text, begins) if hidden not in _BLOCKS else None
+        spans.append((begins, blank.start() if blank else len(text)))
+    return sorted(spans)
+
+
+def _is_hiding(tag: str, attributes: str) -> bool:
+    found = {
+        name.lower(): double or single or plain
+        for name, double, single, plain in _ATTRIBUTE.findall(attributes)
+    }
+    return hides(tag, found)
+
+
+def _mask_fence(text: str) -> str:
+    """Return a report that lies whole in a code fence without the fence and the words before it.
+
+    A fence without a name holds a report if headings and sentences stand in it: code stays code.
+    """
+    body = text.lstrip("\ufeff \t\r\n")
+    opening = _FENCE.match(body)
+    if opening is None or len(opening["before"].split()) > 60:
+        return text
+    content = len(text) - len(body) + opening.end()
+    marks = opening["marks"]
+    closings = list(re.finditer(rf"^[ \t]{{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*$", text[content:], re.M))
+    end = content + closings[-1].start() if closings else len(text)
+    if end - content < MIN_FENCED * len(text.strip()):
+        return text
+    inside = text[content:end]
+    if not (_SENTENCE.search(inside) and (opening["name"] or _HEADING.search(inside))):
+        return text
+    closed = content + closings[-1].end() if closings else end
+    return _blank(text, [(0, content), (end, closed)])
