@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from tasks.extraction.headings import HEADING, is_reference_heading, strip_heading_markup
+from tasks.extraction.links import find_links
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -21,9 +22,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _WRAPPED = range(50, 121)
 """Line lengths of a paragraph that was wrapped by hand or by an editor."""
 _BOLD_LINE = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,80}[^*_\n.!?])\1:?|\*\*[^*\n]{1,80}:\*\*")
-_REFERENCE_LINE = re.compile(
-    rf"[*_\s]*(?P<text>{HEADING})[*_]*[:：][*_\s.\d]*", re.I
-)
+_REFERENCE_LINE = re.compile(rf"[*_\s]*(?P<text>{HEADING})[*_]*[:：][*_\s.\d]*", re.I)
 _URL = re.compile(r"[\[<(]{0,2}https?://", re.IGNORECASE)
 _ENTRY_BELOW = re.compile(
     r"\s*(?:(?:[-*+•]|\d{1,3}[.)]|\\?\[\^?\w{1,20}\\?\]:?)\s[^\n]{0,2000}?https?://|\[[^\n]{1,300}\]\(https?:|"
@@ -131,7 +130,8 @@ class _OutlineReader:
             self._heading_level = None
             return
         kind: Literal["prose", "item"] = "item" if self._depth.get("list_item") else "prose"
-        for start, end in _join_wrapped_lines(list(self._line_spans(token))):
+        lines = list(_join_open_links(self.markdown, list(self._line_spans(token))))
+        for start, end in _join_wrapped_lines(lines):
             line = self.markdown[start:end]
             heading = _match_line_heading(line) if kind == "prose" or ":" in line[-4:] else None
             if heading is None and kind == "prose" and self._heads_list(line, end):
@@ -202,6 +202,18 @@ def _match_line_heading(line: str) -> tuple[str, int] | None:
     if len(line) <= 90 and (match := _BOLD_LINE.fullmatch(line)):
         return match["text"] or line, len(line)
     return None
+
+
+def _join_open_links(text: str, lines: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of a paragraph's lines, as one where a link's words go over several."""
+    start = lines[0][0] if lines else 0
+    links = find_links(text[start : lines[-1][1]]) if len(lines) > 1 else iter(())
+    spans = [(start + link.start, start + link.end) for link in links]
+    for number, (low, high) in enumerate(lines):
+        if number + 1 < len(lines) and any(a < high < b for a, b in spans):
+            lines[number + 1] = (low, lines[number + 1][1])
+        else:
+            yield low, high
 
 
 def _join_wrapped_lines(pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,9 @@ _BARE_NUMBER = re.compile(
     r"(?:[a-z]{4}\\?[.!?]|[.!?…][\"”’])[)*]{0,3} ?(?P<number>\d{1,3})(?=[ \t]{0,8}(?:[|\r\n]|\Z))"
 )
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]{1,500}(?<!`)\1(?!`)")
-_LEFTOVER = re.compile(r"\[/?cite(?:_start|_end|:\s?)?\]|\[end_cite\]|</(?:cite|ref|grok:render)>", re.I)
+_LEFTOVER = re.compile(
+    r"\[/?cite(?:_start|_end|:\s?)?\]|\[end_cite\]|</(?:cite|ref|grok:render)>", re.I
+)
 """Marks of agents that name no source."""
 MIN_LINKS = 3
 MIN_AT_THE_END = 0.9

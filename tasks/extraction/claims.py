@@ -87,11 +87,12 @@ def extract_claims(title: str, markdown: str) -> ExtractedClaims:
     pages = _MarkerPages(cited.references)
     markers = [marker for _, inside in cited.blocks for marker in inside if marker.cites]
     resolved = [marker for marker in markers if pages.find(marker)]
-    claims = _attach_citations(_draft_all_claims(cited), pages)
+    drafts = _draft_all_claims(cited)
+    claims = _attach_citations(drafts, pages)
     reason = _explain_unreliable(len(markers), len(resolved), cited.references)
     if reason is None and not any(claim.citations for claim in claims):
         reason = "no statement has a marker that leads to a URL in it or after it"
-    reason = reason or _explain_misread(cited, pages, len(resolved))
+    reason = reason or _explain_misread(cited.text, drafts, resolved)
     return ExtractedClaims(
         tuple(claims),
         reason is None,
@@ -156,9 +157,7 @@ def cite_statements(
         reason = _explain_unreliable(n_markers, n_resolved, references)
         if reason is None and not any(claim.citations for claim in claims):
             reason = "no statement has a marker that leads to a URL"
-    return ExtractedClaims(
-        claims, reason is None, reason, n_markers, n_resolved, references.n_urls
-    )
+    return ExtractedClaims(claims, reason is None, reason, n_markers, n_resolved, references.n_urls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,16 +305,19 @@ def _explain_unreliable(n_markers: int, n_resolved: int, references: References)
     return None
 
 
-def _explain_misread(cited: CitedText, pages: _MarkerPages, n_resolved: int) -> str | None:
-    """Return why pairs are unreliable though markers resolve: most stand in a list of sources that
-    was not recognised, or sentences cannot be told apart; None if neither."""
-    in_list = sum(
-        sum(1 for marker in inside if pages.find(marker))
-        for block, inside in cited.blocks
-        if inside and looks_like_entry(cited.text, block.start, block.end)
+def _explain_misread(
+    text: str, drafts: Sequence[_DraftClaim], resolved: Sequence[Marker]
+) -> str | None:
+    """Return why pairs are unreliable though markers resolve: most are on no statement, as in a
+    list of sources that was not recognised, or sentences cannot be told apart; None if neither."""
+    on_statements = sum(
+        len(draft.sentence.markers)
+        for draft in drafts
+        if draft.sentence.markers and not looks_like_entry(text, draft.block.start, draft.block.end)
     )
-    if in_list > MIN_RESOLVED * n_resolved:
-        return f"{in_list} of {n_resolved} citation markers stand in lines that list sources"
-    if language := find_unsplit_language(cited.text):
+    if on_statements < MIN_RESOLVED * len(resolved):
+        elsewhere = len(resolved) - on_statements
+        return f"{elsewhere} of {len(resolved)} citation markers are on no statement"
+    if language := find_unsplit_language(text):
         return f"the offline extractor cannot tell the sentences of {language} apart"
     return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tasks.extraction.citations import Marker, find_markers
 from tasks.extraction.links import find_addresses
 from tasks.extraction.marker_forms import RAISED_DIGITS, WORDS
+from tasks.extraction.sentences import count_words
 from tasks.extraction.urls import normalise_url
 
 _BEFORE = r"[ \t>|]*(?:<(?!https?:)[^<>]{1,200}>\s*)*(?:[-*+•·]\s+|\\?#\s*)?(?:\*\*|__)?"
@@ -28,7 +29,9 @@ _KEY = re.compile(r"\d{1,4}:\d{1,4}|[^\W_][\w.:+-]*[^\W]|[^\W_]")
 _WORD_BEFORE = re.compile(rf"{WORDS}\s?[:#]?\s?(?=\d)", re.IGNORECASE)
 _BROKEN_URL = re.compile(r"(https?://[^\s\[\]()]{1,300})\[(\d{1,6})\] (?=[\w./?&=-])")
 _NEXT_ON_LINE = re.compile(r"(?<=\s)(?=\\?\[\d{1,3}\\?\]\s)")
-_WORD = re.compile(r"[^\W_]+")
+_NUMBERED_TITLE = re.compile(r"\s?\\?\[?(\d{1,3})\\?[.)\]、:]\s?(?!\d)")
+_SHOWN_ADDRESS = re.compile(r"(?<!\]\()https?://\S+\s*$")
+_ADDRESS = re.compile(r"://|www\.|doi:", re.IGNORECASE)
 MAX_TITLE_WORDS = 40
 MAX_WORDS_BEHIND = 12
 MAX_WORDS_BESIDE_LINK = 4
@@ -70,11 +73,13 @@ def parse_entries(lines: Iterable[tuple[int, str]]) -> list[Entry]:
 
 
 def looks_like_entry(text: str, start: int, end: int) -> bool:
-    """Whether a block is a number with a title and an address, or nothing but a link."""
+    """Whether a block is a number with a title and an address that a reader sees."""
     line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    entries = parse_entries([(line_start, text[line_start:end])])
+    line = text[line_start:end]
+    entries = parse_entries([(line_start, line)])
     return bool(entries) and all(
-        entry.urls and (entry.is_link or (entry.keys and not entry.states)) for entry in entries
+        entry.keys and entry.urls and not entry.states and _SHOWN_ADDRESS.search(line)
+        for entry in entries
     )
 
 
@@ -93,7 +98,7 @@ def _parse_entry(start: int, line: str) -> Entry:
     end = start + len(line)
     lead = _LEAD.match(line[:5000])
     body = _BROKEN_URL.sub(r"\1.\2", line[lead.end() :] if lead else line)
-    has_address = "://" in body or "www." in body
+    has_address = _ADDRESS.search(body) is not None
     if not has_address and not lead:
         return Entry(start, end, ())
     markers = find_markers(body) if has_address else []
@@ -101,9 +106,8 @@ def _parse_entry(start: int, line: str) -> Entry:
     if has_address and not urls:
         urls = [link.url for link in find_addresses(body, without_scheme=True) if link.url]
     keys = _read_keys(lead) if lead and not (lead["label"] and not urls) else ()
-    linked = _find_linked_number(body, markers) if not keys else None
-    if linked:
-        keys = linked.numbers
+    linked = _find_linked_number(body, markers) if not keys else ()
+    keys = keys or linked
     numbers = [marker for marker in markers if marker.numbers and not marker.url and urls]
     trailing = () if linked else tuple(key for marker in numbers for key in marker.numbers)
     before, behind = _split_words(body, markers)
@@ -119,12 +123,14 @@ def _parse_entry(start: int, line: str) -> Entry:
     )
 
 
-def _find_linked_number(body: str, markers: list[Marker]) -> Marker | None:
-    """Return the number that an entry begins with and that is itself a link: `[[1]](url) Title`."""
+def _find_linked_number(body: str, markers: list[Marker]) -> tuple[str, ...]:
+    """Return the number that an entry begins with and that is part of a link: `[[1]](url) Title`,
+    `[1. Title](url)`."""
     first = markers[0] if markers else None
-    if first is None or not (first.numbers and first.url):
-        return None
-    return first if not body[: first.start].strip(" \t>*-+•|") else None
+    if first is None or not first.url or body[: first.start].strip(" \t>*-+•|"):
+        return ()
+    titled = _NUMBERED_TITLE.match(body, *first.label) if first.label else None
+    return (str(int(titled[1])),) if titled else first.numbers
 
 
 def _read_keys(lead: re.Match[str]) -> tuple[str, ...]:
@@ -139,6 +145,6 @@ def _split_words(body: str, markers: list[Marker]) -> tuple[int, int]:
     many behind it."""
     at, before = 0, 0
     for marker in markers:
-        before += len(_WORD.findall(body[at : marker.start]))
+        before += count_words(body[at : marker.start])
         at = marker.end
-    return before, len(_WORD.findall(body[at:]))
+    return before, count_words(body[at:])

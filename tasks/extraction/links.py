@@ -9,20 +9,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_STOPS = "\\s<>\\[\\]{}【】〔〕「」『』《》〈〉（），。、；：！？“”‘’…\"|`\\\\^\ue200-\ue2ff"
+_STOPS = '\\s<>\\[\\]{}【】〔〕「」『』《》〈〉（），。、；：！？“”‘’…"|`\\\\^\ue200-\ue2ff'
 """What no bare address contains."""
-_URL = re.compile(rf"(?:https?://|(?<![\w./@-])www\.)(?:[^{_STOPS}]|\\[!()+=$%'@_&~#*.\-])+", re.IGNORECASE)
+_URL = re.compile(
+    rf"(?:https?://|(?<![\w./@-])(?:www\.|doi:(?=10\.)))(?:[^{_STOPS}]|\\[!()+=$%'@_&~#*.\-])+", re.IGNORECASE
+)
 _NEXT_URL = re.compile(r"[,;]+https?://", re.IGNORECASE)
 _ANGLED = re.compile(r"[<【](https?://[^\s<>【】\"|]{4,4000})[>】]", re.IGNORECASE)
 _BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
-_WEB_TARGET = re.compile(r"\(\s?<?(?=https?://|www\.)", re.IGNORECASE)
+_WEB_TARGET = re.compile(r"\(\s?<?(?=https?://|www\.|doi:\s?10\.)", re.IGNORECASE)
 _OTHER_TARGET = re.compile(r"\(<?[^\s()<>]{0,500}>?(?:\s\"[^\"\n]{0,300}\")?\)")
 _TARGET_RUN = re.compile(r"[^\s\]<>]{1,4096}")
 _TARGET_END = re.compile(r">?(?:\s{1,4}[\"'(][^\n\[\]]{0,300}?[\"')])?\s{0,4}\)")
-_REST_OF_TARGET = re.compile(r"[^\n<>\[\]]{0,3000}")
+MAX_PASTED = 5_000
+"""Characters searched for the end of a target that holds blanks."""
 _ENDS_TARGET = re.compile(r"\)(?=[\s)\].,;:|*_。，；、]|$)")
 _HTML_LINK = re.compile(
-    r"<a\s(?P<attributes>[^<>]{1,5000})>(?P<label>(?:[^<]|<(?!/?a\b)){0,600}?)</a\s?>", re.IGNORECASE
+    r"<a\s(?P<attributes>[^<>]{1,5000})>(?P<label>(?:[^<]|<(?!/?a\b)){0,600}?)</a\s?>",
+    re.IGNORECASE,
 )
 _HREF = re.compile(r"\bhref\s?=\s?[\"']?\s?(https?://[^\"'<>\s]{3,4096})", re.IGNORECASE)
 _TRAILING_PUNCTUATION = ".,;:?'\"”’*"
@@ -77,7 +81,7 @@ def find_html_links(text: str) -> Iterator[Link]:
 def find_addresses(text: str, *, without_scheme: bool = False) -> Iterator[Link]:
     """Yield addresses that stand alone, also in angle or lenticular brackets.
 
-    without_scheme: also those that begin with `www.`.
+    without_scheme: also those that begin with `www.` or `doi:`.
     """
     if "://" not in text and not without_scheme:
         return
@@ -87,10 +91,8 @@ def find_addresses(text: str, *, without_scheme: bool = False) -> Iterator[Link]
             yield Link(*whole.span(), whole[1])
             continue
         url = trim_url(match.group()[:4000])
-        if url[:4].lower() != "www.":
-            yield Link(match.start(), match.start() + len(url), url)
-        elif without_scheme:
-            yield Link(match.start(), match.start() + len(url), f"https://{url}")
+        if without_scheme or url[:4].lower() == "http":
+            yield Link(match.start(), match.start() + len(url), _name_address(url))
 
 
 def trim_url(url: str) -> str:
@@ -120,14 +122,14 @@ def _parse_target(text: str, at: int) -> tuple[str | None, int] | None:
         return _name_address(run.group()[:closed]), run.start() + closed + 1
     if closing := _TARGET_END.match(text, run.end()):
         return _name_address(run.group()), closing.end()
-    rest = _REST_OF_TARGET.match(text, run.end())
-    pasted = run.group() + (rest.group() if rest else "")
-    end = _find_closing(pasted)
-    if end is None and (last := _ENDS_TARGET.search(pasted)):
-        end = last.start()
-    if end is None:
-        return None
-    return _name_address(run.group().partition("#:~:")[0]), run.start() + end + 1
+    line = re.split(r"[\r\n]|\]\(", text[run.start() : run.start() + MAX_PASTED], maxsplit=1)[0]
+    end = _find_closing(line)
+    if end is None and (closing := _ENDS_TARGET.search(line)):
+        end = closing.start()
+    if end is not None:
+        return _name_address(run.group().partition("#:~:")[0]), run.start() + end + 1
+    cut_off = len(line) == len(run.group()) and text[run.end() : run.end() + 1] in ("", "\r", "\n")
+    return (None, run.end()) if cut_off else None
 
 
 def _find_closing(target: str) -> int | None:
@@ -141,4 +143,7 @@ def _find_closing(target: str) -> int | None:
 
 
 def _name_address(url: str) -> str:
+    """Return an address with its scheme; `doi:` stands for the resolver."""
+    if url[:4].lower() == "doi:":
+        return f"https://doi.org/{url[4:]}"
     return f"https://{url}" if url[:4].lower() == "www." else url

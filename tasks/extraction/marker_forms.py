@@ -101,7 +101,12 @@ class MarkerForm:
 
 
 def _form(
-    name: str, example: str, key: str, certainty: Certainty, pattern: str, **rest: bool | int | str | tuple[str, ...]
+    name: str,
+    example: str,
+    key: str,
+    certainty: Certainty,
+    pattern: str,
+    **rest: bool | int | str | tuple[str, ...],
 ) -> MarkerForm:
     compiled = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
     return MarkerForm(name, example, key, certainty, compiled, **rest)  # type: ignore[arg-type]

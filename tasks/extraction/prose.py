@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from tasks.extraction.blocks import parse_outline
-from tasks.extraction.headings import is_reference_heading
 from tasks.extraction.citations import find_markers
+from tasks.extraction.headings import is_reference_heading
 
 _BLANKS = " \t"
 _BETWEEN_MARKERS = " \t,;"

@@ -209,7 +209,7 @@ class _Citing:
         """Whether the report cites by the numbers of a run, and no other list explains them."""
         keys = {key for entry in run for key in entry.keys}
         used = keys & self._used
-        if not keys or len(used) < MIN_USED * len(keys):
+        if not used or len(used) < MIN_USED * min(len(keys), len(self._used)):
             return False
         return bool(used & self._unexplained) or (
             not self._unexplained and self._states_nothing(run) and len(used) > 1

@@ -102,7 +102,9 @@ def _mask_fence(text: str) -> str:
         return text
     content = len(text) - len(body) + opening.end()
     marks = opening["marks"]
-    closings = list(re.finditer(rf"^[ \t]{{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*$", text[content:], re.M))
+    closings = list(
+        re.finditer(rf"^[ \t]{{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*$", text[content:], re.M)
+    )
     end = content + closings[-1].start() if closings else len(text)
     if end - content < MIN_FENCED * len(text.strip()):
         return text

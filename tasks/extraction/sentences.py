@@ -15,6 +15,7 @@ from nupunkt import PunktSentenceTokenizer
 
 from tasks.extraction.blocks import MarkdownBlock
 from tasks.extraction.citations import LINK_END, Marker, find_markers
+from tasks.extraction.marker_forms import WORDS
 
 MIN_WORDS = 3
 """Shorter sentences are labels, not statements."""
@@ -49,6 +50,7 @@ WIDE_LETTERS = 2
 """Characters of Chinese or Japanese that count as one word."""
 MIN_WIDE = 0.3
 """The share of such characters from which a text is in one of these languages."""
+_SOURCE_WORD = re.compile(rf"^[^\w]*{WORDS}\s*(?=[:：]|\W*$)", re.IGNORECASE)
 UNSPLIT = {
     "Thai": r"[\u0e00-\u0e7f]", "Lao": r"[\u0e80-\u0eff]", "Burmese": r"[\u1000-\u109f]",
     "Khmer": r"[\u1780-\u17ff]", "Tibetan": r"[\u0f00-\u0fff]",
@@ -116,7 +118,8 @@ def is_only_markers(text: str, block: MarkdownBlock, markers: Sequence[Marker]) 
     if not any(marker.cites for marker in markers):
         return False
     bare = [replace(marker, label=None) for marker in markers]
-    return not any(map(str.isalnum, _lift(text, block.start, block.end, bare).plain))
+    plain = _lift(text, block.start, block.end, bare).plain
+    return not any(map(str.isalnum, _SOURCE_WORD.sub("", plain)))
 
 
 def remove_marks(statement: str, entries: Collection[str] = ()) -> str:
