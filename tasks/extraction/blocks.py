@@ -208,9 +208,11 @@ def _join_open_links(text: str, lines: list[tuple[int, int]]) -> Iterator[tuple[
     """Yield the spans of a paragraph's lines, as one where a link's words go over several."""
     start = lines[0][0] if lines else 0
     links = find_links(text[start : lines[-1][1]]) if len(lines) > 1 else iter(())
-    spans = [(start + link.start, start + link.end) for link in links]
+    spans = [(start + link.start, start + link.end) for link in links if link.label]
     for number, (low, high) in enumerate(lines):
-        if number + 1 < len(lines) and any(a < high < b for a, b in spans):
+        while spans and spans[0][1] <= high:
+            spans.pop(0)
+        if number + 1 < len(lines) and spans and spans[0][0] < high:
             lines[number + 1] = (low, lines[number + 1][1])
         else:
             yield low, high

@@ -49,6 +49,7 @@ _COUNTING = (
 )
 _COUNTS = re.compile(rf"(?:^|[^\w])(?:{_COUNTING})[.\s]*$", re.IGNORECASE)
 _UNIT = re.compile(r"(?:^|[^\w])(?:[A-Za-z]|[kcmnµd]m|ft|in|mi|yd|sec|kg|cu|sq|CO|H2O|co)\s?$")
+_BASE = re.compile(r"(?:^|[^\w.,–-])(?:10|\d)$")
 RAISED_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 Certainty = Literal["unmistakable", "needs an entry"]
@@ -77,7 +78,7 @@ class MarkerForm:
     signs: str | tuple[str, ...] = ""
     """Characters or words of which one occurs in each marker of the form; empty if none does."""
     raised: bool = False
-    """Whether it may be an exponent: after digits only a year counts, and after a unit nothing."""
+    """Whether it may be an exponent: then none counts after a lone digit, 10 or a unit."""
     least: int = 1
     """Markers of this form that a report must have for any of them to count."""
 
@@ -169,9 +170,7 @@ MAX_RANGE = 40
 def is_exponent(text: str, at: int) -> bool:
     """Whether a raised number at an offset belongs to the number or unit before it."""
     before = text[max(0, at - 12) : at].rstrip("*_\\$ ")
-    if before[-1:].isdigit():
-        return re.search(rf"{_YEAR}$", before) is None
-    return _UNIT.search(before) is not None
+    return _BASE.search(before) is not None or _UNIT.search(before) is not None
 
 
 def expand_numbers(numbers: str) -> tuple[str, ...]:

@@ -2,33 +2,35 @@
 
 from collections.abc import Iterable, Iterator
 
-from tasks.extraction.blocks import parse_outline
-from tasks.extraction.citations import find_markers
 from tasks.extraction.headings import is_reference_heading
+from tasks.extraction.reading import read_citations
 
 _BLANKS = " \t"
 _BETWEEN_MARKERS = " \t,;"
 
 
 def strip_apparatus(markdown: str) -> str:
-    """Remove citation markers and reference-like sections, keeping the Markdown.
+    """Remove citation markers, reference lists and what a reader does not see, keeping the Markdown.
 
     Judges compare these texts, so that citation styles do not tell the two articles apart. Source:
     Wiki Live Challenge, cleaning before the writing comparison.
     """
-    cuts = [(_heading_start(markdown, s), e) for s, e in parse_outline(markdown).references]
+    cited = read_citations(markdown)
+    text = cited.text
+    cuts = [(_heading_start(text, start), end) for start, end in cited.outline.references]
+    cuts += cited.references.entries
     markers = []
-    for marker in find_markers(markdown):
+    for marker in cited.markers:
         if marker.label is None:
             markers.append((marker.start, marker.end))
         else:  # a link within the sentence: its words stay
             cuts += [(marker.start, marker.label[0]), (marker.label[1], marker.end)]
-    cuts += _widen_markers(markdown, markers)
+    cuts += _widen_markers(text, markers)
     kept, last = [], 0
     for start, end in sorted(cuts):
-        kept.append(markdown[last : max(last, start)])
+        kept.append(text[last : max(last, start)])
         last = max(last, end)
-    return ("".join(kept) + markdown[last:]).rstrip()
+    return ("".join(kept) + text[last:]).rstrip()
 
 
 def _widen_markers(text: str, markers: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -7,16 +7,17 @@ report that cites their addresses.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from tasks.extraction.blocks import Outline
 from tasks.extraction.citations import find_markers
 from tasks.extraction.entries import Entry, parse_entries
 from tasks.extraction.urls import normalise_url
 
-_LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
+_LINE = re.compile(r"[^\r\n]+")
 MIN_USED = 0.5
 """The share of a run's numbers that the report must cite, or of its cited numbers that it must
 explain."""
@@ -50,9 +51,8 @@ class References:
 
     def holds(self, at: int) -> bool:
         """Whether an offset is within an entry outside a reference section."""
-        before = bisect_right(self.entries, (at, at)) - 1
-        nearby = self.entries[max(before, 0) : before + 2]
-        return any(start <= at < end for start, end in nearby)
+        before = bisect_right(self.entries, at, key=itemgetter(0)) - 1
+        return before >= 0 and at < self.entries[before][1]
 
     def find(self, key: str, at: int = 0) -> str | None:
         """Return the address of the entry that a marker at an offset means; None if there is none.
@@ -110,7 +110,7 @@ def _list_lines(markdown: str, start: int, end: int, parts: Outline) -> list[tup
     return [
         (match.start(), match.group())
         for match in _LINE.finditer(markdown, start, end)
-        if not parts.is_code(match.start())
+        if not match.group().isspace() and not parts.is_code(match.start())
     ]
 
 
@@ -142,18 +142,20 @@ def _choose_runs(
 def _find_runs(lines: Sequence[tuple[int, str]]) -> Iterator[list[Entry]]:
     """Yield the runs of lines that are numbered and name an address, or are nothing but links."""
     run: list[Entry] = []
+    known: set[str] = set()
     for entry in _join_titles([(line, parse_entries([line])) for line in lines]):
         below = bool(run) and bool(run[0].keys) and entry is not None and not entry.keys
         if below and entry is not None and entry.is_link:
             run[-1].end = entry.end  # the address once more, below its title
             continue
         fits = entry is not None and (entry.keys or entry.is_link)
-        repeated = entry is not None and bool({k for e in run for k in e.keys[:1]} & {*entry.keys})
+        repeated = entry is not None and not known.isdisjoint(entry.keys)
         if run and (not fits or repeated or (entry is not None and entry.keys and not run[0].keys)):
             yield run
-            run = []
+            run, known = [], set()
         if fits and entry is not None:
             run.append(entry)
+            known.update(entry.keys[:1])
     if run:
         yield run
 
@@ -173,19 +175,30 @@ def _join_titles(lines: list[tuple[tuple[int, str], list[Entry]]]) -> Iterator[E
                 continue
             entries = parse_entries([line for line, _ in lines[at : at + taken + 1]])
             at += taken
-        yield from entries or [None]
+        if entries:
+            yield from entries
+        else:
+            yield None
         at += 1
 
 
 def _find_body_end(parts: Outline, runs: Sequence[Sequence[Entry]]) -> int:
     """Return where the last block ends that is in no section and no run of entries."""
-    spans = [(run[0].start, run[-1].end) for run in runs]
-    body = [
-        block.end
-        for block in parts.blocks
-        if not block.apparatus and not any(low <= block.start < high for low, high in spans)
-    ]
-    return max(body, default=0)
+    spans = _Spans((run[0].start, run[-1].end) for run in runs)
+    blocks = (block for block in parts.blocks if not block.apparatus)
+    return max((block.end for block in blocks if block.start not in spans), default=0)
+
+
+class _Spans:
+    """Spans of a text, in order and without overlaps."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._spans = list(spans)
+        self._starts = [start for start, _ in self._spans]
+
+    def __contains__(self, at: int) -> bool:
+        place = bisect_right(self._starts, at) - 1
+        return place >= 0 and at < self._spans[place][1]
 
 
 class _Citing:
@@ -195,12 +208,8 @@ class _Citing:
         self, markdown: str, runs: Sequence[Sequence[Entry]], unexplained: frozenset[str]
     ) -> None:
         keys = {key for run in runs for entry in run for key in entry.keys}
-        spans = [(run[0].start, run[-1].end) for run in runs]
-        body = [
-            marker
-            for marker in find_markers(markdown, keys)
-            if not any(low <= marker.start < high for low, high in spans)
-        ]
+        spans = _Spans((run[0].start, run[-1].end) for run in runs)
+        body = [m for m in find_markers(markdown, keys) if m.start not in spans]
         self._used = {key for marker in body if not marker.url for key in marker.numbers}
         self._pages = {normalise_url(marker.url) for marker in body if marker.url}
         self._unexplained = unexplained
@@ -231,18 +240,16 @@ class _Citing:
 def _join_lists(lists: Sequence[_FoundList], parts: Outline) -> Iterator[_FoundList]:
     """Yield the lists, those without statements between them as one."""
     joined: _FoundList | None = None
+    body = sorted(block.start for block in parts.blocks if not block.apparatus)
     for found in lists:
-        if joined and not any(
-            joined.end <= block.start < found.start and not block.apparatus
-            for block in parts.blocks
-        ):
+        if joined and bisect_left(body, joined.end) == bisect_left(body, found.start):
             headed = joined.under_heading or found.under_heading
-            entries = [*joined.entries, *found.entries]
-            joined = _FoundList(joined.start, found.end, headed, entries)
+            joined.entries += found.entries
+            joined = _FoundList(joined.start, found.end, headed, joined.entries)
             continue
         if joined:
             yield joined
-        joined = found
+        joined = _FoundList(found.start, found.end, found.under_heading, [*found.entries])
     if joined:
         yield joined
 

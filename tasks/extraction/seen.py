@@ -52,6 +52,7 @@ def _find_hidden(text: str) -> list[tuple[int, int]]:
     """Find comments and hidden elements, outside code. A block that nobody closes hides what follows
     it, other elements the rest of their paragraph."""
     spans: list[tuple[int, int]] = []
+    last_closing = text.rfind("-->")
     fence, hidden, depth, begins, skip_to = "", "", 0, 0, 0
     for token in _TOKENS.finditer(text):
         if token.start() < skip_to:
@@ -64,7 +65,7 @@ def _find_hidden(text: str) -> list[tuple[int, int]]:
         elif fence or token["code"]:
             continue
         elif token["comment"]:
-            end = text.find("-->", token.end())
+            end = text.find("-->", token.end(), last_closing + 3)
             if end >= 0:
                 spans.append((token.start(), end + 3))
                 skip_to = end + 3

@@ -3,23 +3,22 @@
 from collections.abc import Sequence
 
 from tasks.configuration.words import WordsToWatch
-from tasks.extraction.blocks import parse_outline
-from tasks.extraction.citations import find_markers
-from tasks.extraction.sentences import group_markers, strip_markup
+from tasks.extraction.reading import read_citations
+from tasks.extraction.sentences import strip_markup
 from tasks.metrics.style import StyleFigure, TextShape, measure_style
 
 
 def measure_shape(markdown: str) -> TextShape:
     """Measure a text's shape, without its reference sections. Never raises."""
-    blocks = [block for block in parse_outline(markdown).blocks if not block.apparatus]
+    cited = read_citations(markdown)
     lead: list[str] = []
     body: list[str] = []
     sections: set[tuple[str, ...]] = set()
     n_citations = 0
-    for block, inside in zip(blocks, group_markers(blocks, find_markers(markdown)), strict=True):
-        n_citations += sum(max(len(marker.numbers), 1) for marker in inside)
+    for block, inside in cited.blocks:
+        n_citations += sum(max(len(marker.numbers), 1) for marker in inside if marker.cites)
         sections |= {block.section[:depth] for depth in range(1, len(block.section) + 1)}
-        (body if block.section else lead).append(strip_markup(markdown, block, inside))
+        (body if block.section else lead).append(strip_markup(cited.text, block, inside))
     return TextShape(
         lead="\n".join(filter(None, lead)),
         prose="\n".join(filter(None, [*lead, *body])),

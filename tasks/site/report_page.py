@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from markupsafe import Markup
 
-from tasks.extraction.blocks import parse_outline
+from tasks.extraction.reading import read_citations
 from tasks.extraction.sentences import split_block
 from tasks.site.content import SiteInfo
 from tasks.site.environment import render_page
@@ -189,8 +189,9 @@ def _find_sentences(title: str, text: str) -> tuple[list[int], list[tuple[int, i
     """Return all sentences' starts, in order, and the span to mark of each: up to the next sentence
     or the block's end, including source marks before the next sentence's words."""
     found = []
-    for block in parse_outline(text, title).blocks:
-        starts = [sentence.start for sentence in split_block(text, block)]
+    cited = read_citations(text, title)
+    for block, markers in cited.blocks:
+        starts = [sentence.start for sentence in split_block(cited.text, block, markers)]
         words = [*starts[:1], *(_skip_sources(text, at, block.end) for at in starts[1:])]
         for begin, start, end in zip(starts, words, [*words[1:], block.end], strict=False):
             trimmed = start + len(text[start:end].rstrip(_TRAILING))

@@ -10,9 +10,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from tasks.extraction.blocks import MarkdownBlock, Outline, parse_outline
-from tasks.extraction.citations import Marker, find_markers, merge_markers
-from tasks.extraction.references import References, find_references
+from tasks.extraction.blocks import MarkdownBlock
+from tasks.extraction.citations import Marker
+from tasks.extraction.reading import read_citations
 from tasks.extraction.urls import normalise_url
 
 MIN_RESOLVED = 0.5
@@ -20,8 +20,6 @@ MIN_RESOLVED = 0.5
 LOOK_AROUND = 1_000
 """The most blanks skipped to find the text before a position, and markers searched in a span."""
 
-_TOKEN = re.compile("\ue200[^\ue200\ue201]{0,300}\ue201")
-"""What some models write instead of a link: words between private-use characters."""
 _CLOSED = re.compile(
     r"!\[[^\[\]\n]{0,300}\]\([^()\s]{0,2000}\)"  # image
     r"|(?<!`)(`{1,3})(?!`)[^`\n]{1,500}(?<!`)\1(?!`)"
@@ -40,11 +38,10 @@ class CitableText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        tokens = (Marker(*match.span(), match.group()) for match in _TOKEN.finditer(text))
-        self.markers = merge_markers(find_markers(text), tokens)
-        self._outline: Outline = parse_outline(text)
+        self._cited_text = read_citations(text)
+        self.markers = self._cited_text.markers
         self._blocks: list[MarkdownBlock] = sorted(
-            (block for block in self._outline.blocks if not block.apparatus),
+            (block for block in self._cited_text.outline.blocks if not block.apparatus),
             key=lambda block: block.start,
         )
         self._starts = [block.start for block in self._blocks]
@@ -121,7 +118,7 @@ class CitableText:
     def used_numbers(self) -> frozenset[str]:
         """All citation numbers that the text itself uses, in its body or in lists."""
         used = {number for marker in self.markers for number in marker.numbers}
-        return frozenset(used | self._references.urls.keys())
+        return frozenset(used | self._cited_text.references.keys)
 
     @cached_property
     def is_numbered(self) -> bool:
@@ -131,27 +128,15 @@ class CitableText:
     @cached_property
     def has_own_list(self) -> bool:
         """Whether a list in the text resolves its citation numbers."""
-        known = self._references.urls
+        known = self._cited_text.references.keys
         resolved = sum(1 for m in self._cited if any(number in known for number in m.numbers))
         return bool(self._cited) and resolved >= MIN_RESOLVED * len(self._cited)
 
     @cached_property
     def _cited(self) -> list[Marker]:
         """Citation numbers without an address, in statements outside all lists."""
-        entries = find_references(self.text, self._outline.references).entries
-        starts = [start for start, _ in entries]
-        found = []
-        for marker in self.markers:
-            if marker.numbers and not marker.url and self.is_in_statement(marker):
-                entry = bisect_right(starts, marker.start) - 1
-                if entry < 0 or marker.start >= entries[entry][1]:
-                    found.append(marker)
-        return found
-
-    @cached_property
-    def _references(self) -> References:
-        cited = {number for marker in self._cited for number in marker.numbers}
-        return find_references(self.text, self._outline.references, cited)
+        inside = (marker for _, markers in self._cited_text.blocks for marker in markers)
+        return [marker for marker in inside if marker.numbers and not marker.url]
 
     def _block_before(self, at: int) -> MarkdownBlock | None:
         """Return the last statement that begins before an offset."""

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from tasks.agents.agent import Annotation, JobAnswer, ReportSource
 from tasks.agents.citations.markdown import render_report
-from tasks.extraction.blocks import parse_outline
-from tasks.extraction.citations import find_bare_numbers, find_markers, merge_markers
 from tasks.extraction.claims import extract_claims
-from tasks.extraction.references import find_references
+from tasks.extraction.reading import read_citations
 
 PUBLISHED = Path(__file__).resolve().parents[5] / "shared/data/wlc/2025_Mar_Nov/test_data"
 Way = Literal["annotations", "numbered", "as_written"]
@@ -407,13 +405,10 @@ def test_real_reports_come_out_with_the_pairs_they_had(agent: str, how: Any) -> 
 
 def as_answered(original: str, how: Literal["after", "instead"]) -> JobAnswer:
     """A report without its markers and lists, and annotations where its markers stood."""
-    sections = parse_outline(original).references
-    listed = frozenset(find_references(original, sections).urls)
-    markers = merge_markers(find_markers(original), find_bare_numbers(original, listed))
-    cited = {number for marker in markers for number in marker.numbers}
-    references = find_references(original, sections, cited)
-    cuts = [*sections, *references.entries]
-    body = [m for m in markers if m.label is None and not any(a <= m.start < b for a, b in cuts)]
+    cited = read_citations(original)
+    references = cited.references
+    cuts = [*cited.outline.references, *references.entries]
+    body = [m for m in cited.markers if m.label is None and not any(a <= m.start < b for a, b in cuts)]
     text, last = "", 0
     annotations: list[Annotation] = []
     for start, end, marker in sorted(
@@ -422,7 +417,7 @@ def as_answered(original: str, how: Literal["after", "instead"]) -> JobAnswer:
         if start < last:
             continue
         text += original[last:start]
-        known = [references.urls.get(n) for n in marker.numbers] if marker else []
+        known = [references.find(n, marker.start) for n in marker.numbers] if marker else []
         for url in filter(None, [marker.url] if marker and marker.url else known):
             begin = max(0, len(text) - 30)
             if how == "instead":
