@@ -21,6 +21,9 @@ MAX_WORDS = 20_000
 UNKNOWN = "\ufffd"
 """Stands for an undecodable letter."""
 
+BULLETS = r"•◦▪▫‣⁃●○■□·∙\uf0b7\uf0a7\uf0d8\ufffd"
+"""Includes those of Word's own fonts, and undecodable letters, which stand alone like bullets."""
+
 _BOLD = re.compile(r"bold|black|heavy|semib|demi", re.IGNORECASE)
 _RULE = r"[-–—|\s]*"
 _PAGE_NUMBER = re.compile(
@@ -43,6 +46,8 @@ class PdfWord:
     url: str | None
     """URL of the link on it."""
     place: TagPlace | None
+    framed: bool = False
+    """Whether a frame holds it within its line, such as code."""
 
 
 @dataclass(frozen=True, slots=True)
