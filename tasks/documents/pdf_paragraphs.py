@@ -93,7 +93,7 @@ def _split_pieces(line: PdfLine) -> Iterator[PdfPiece]:
         raised = small and word.bottom < bottom - 0.1 * size
         number = RAISED_NUMBER.fullmatch(text)
         if raised and number and last is not None and not is_exponent(last.text, text):
-            text = f"[{text.strip('[],;')}]"
+            text = f"[{text.strip('[](),;')}]"
         within_link = last is not None and last.url == word.url and not is_citation(last)
         cites = is_citation(word) and (small or only_citations or text[0] == "[")
         yield PdfPiece(text, word.url, glued, cites and not within_link)
@@ -156,7 +156,7 @@ def _split_halves(end: str, begin: str) -> tuple[str, str] | None:
 def _format_pieces(pieces: list[PdfPiece]) -> Iterator[str]:
     labels = _count_labels(pieces)
     if labels:
-        yield "".join(f"[{piece.text.strip('[],;')}] " for piece in pieces[:labels])
+        yield "".join(f"[{piece.text.strip('[](),;')}] " for piece in pieces[:labels])
         pieces[labels].glued = True
     for (url, _), group in groupby(pieces[labels:], key=lambda p: (p.url, p.citation and id(p))):
         linked = list(group)
