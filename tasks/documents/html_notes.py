@@ -173,8 +173,7 @@ def _join_entry(paragraph: LexborNode) -> None:
     for label in labels:
         number = _NUMBER.fullmatch(label.text().strip())
         label.replace_with(f"[{number[1]}] " if number else "")
-    address = link.text().strip()
-    (paragraph.last_child or paragraph).insert_after(f" {address}")
+    (paragraph.last_child or paragraph).insert_after(f" {link.attributes['href']}")
     below.decompose()
 
 

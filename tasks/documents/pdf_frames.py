@@ -29,7 +29,7 @@ def set_word_frames_apart(page: Page, words: Sequence[PdfWord]) -> tuple[Page, l
     """
     boxes = dict.fromkeys(_box(shape) for shape in [*page.rects, *page.curves][:MAX_FRAMES])
     held = {box: inside for box in boxes if (inside := _find_held(box, words))}
-    frames = {box for box in held if not any(_is_above(box, o) or _is_above(o, box) for o in held)}
+    frames = {box for box in held if not any(_is_above(box, o) or _is_above(o, box) for o in boxes)}
     if not frames:
         return page, list(words)
     framed = {at for box in frames for at in held[box]}

@@ -214,11 +214,12 @@ def test_frames_around_words_of_a_sentence_are_no_cells() -> None:
 
 def test_a_table_with_lines_around_its_cells_stays_a_table() -> None:
     rows = [["Year", "What"], ["1907", "built | opened"], ["1950", "torn down"]]
-    page = both(lines(*PARAGRAPH), ruled_table(rows, top=TOP - 60), lines("After it.", top=600))
-    assert text(page) == (
-        f"{WHOLE}\n\n| Year | What |\n| --- | --- |\n| 1907 | built \\| opened |\n"
-        "| 1950 | torn down |\n\nAfter it."
-    )
+    for width in (120, 78):  # at which the longest words fill their cell
+        table = ruled_table(rows, top=TOP - 60, width=width)
+        assert text(both(lines(*PARAGRAPH), table, lines("After it.", top=600))) == (
+            f"{WHOLE}\n\n| Year | What |\n| --- | --- |\n| 1907 | built \\| opened |\n"
+            "| 1950 | torn down |\n\nAfter it."
+        )
 
 
 def test_a_table_goes_on_on_the_next_page() -> None:
