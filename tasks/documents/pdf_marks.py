@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Protocol
+from urllib.parse import urldefrag
 
 from tasks.documents.pdf_words import BULLETS, PdfWord, group_lines
 from tasks.documents.raised import RAISED_NUMBER
@@ -32,6 +34,18 @@ _BAND = 12.0
 def is_citation(word: PdfWord) -> bool:
     """Return whether a word is a number with a link."""
     return word.url is not None and RAISED_NUMBER.fullmatch(word.text) is not None
+
+
+class Linked(Protocol):
+    """What may have a link."""
+
+    @property
+    def url(self) -> str | None: ...
+
+
+def leads_to_same(one: Linked, other: Linked) -> bool:
+    """Return whether two links lead to one page, be it to different places on it."""
+    return urldefrag(one.url or "")[0] == urldefrag(other.url or "")[0]
 
 
 def place_marks(words: Sequence[PdfWord]) -> list[PdfWord]:

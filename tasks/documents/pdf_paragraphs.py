@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import groupby
 
-from tasks.documents.pdf_marks import MAX_SMALL, is_citation
+from tasks.documents.pdf_marks import MAX_SMALL, is_citation, leads_to_same
 from tasks.documents.pdf_words import PdfLine, PdfWord
 from tasks.documents.raised import RAISED_NUMBER, is_exponent
 from tasks.wikipedia.inline import escape_words
@@ -176,8 +176,9 @@ def _format_pieces(pieces: list[PdfPiece]) -> Iterator[str]:
 def _count_labels(pieces: list[PdfPiece]) -> int:
     """Count the numbers of an entry: those before all other words, if their address follows."""
     n = next((n for n, piece in enumerate(pieces) if not piece.citation), len(pieces))
-    addresses = {piece.url for piece in pieces[n:] if BEGINS_ADDRESS.match(piece.text)}
-    return n if n and {piece.url for piece in pieces[:n]} <= addresses else 0
+    addresses = [piece for piece in pieces[n:] if BEGINS_ADDRESS.match(piece.text)]
+    follow = all(any(leads_to_same(p, other) for other in addresses) for p in pieces[:n])
+    return n if n and follow else 0
 
 
 def _link_text(words: str) -> str:
