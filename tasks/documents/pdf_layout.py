@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from tasks.documents.pdf_marks import is_citation, leads_to_same
+from tasks.documents.pdf_marks import is_citation
 from tasks.documents.pdf_paragraphs import BEGINS_ADDRESS, ENDS_IN_ADDRESS, Vocabulary, join_lines
 from tasks.documents.pdf_words import BULLETS, PdfLine
 
@@ -145,7 +145,7 @@ class _PdfWriter:
         """Return whether a line begins a new paragraph after a block's lines."""
         last, level = block.lines[-1], block.level
         first = block.lines[0].words[0]
-        if is_citation(first) and all(leads_to_same(word, first) for word in line.words):
+        if is_citation(first) and all(word.url == first.url for word in line.words):
             return False  # the address to which an entry's number leads
         close = 0 <= line.top - last.top <= MAX_PITCH * self._pitch or last.page < line.page
         if level is None and close and all(map(is_citation, line.words)):
@@ -222,7 +222,7 @@ def _is_label(last: PdfLine, line: PdfLine) -> bool:
 def _is_entry(lines: Sequence[PdfLine]) -> bool:
     """Return whether lines begin with a number's link, whose address they also spell out."""
     first = lines[0].words[0]
-    words = [word for line in lines for word in line.words if leads_to_same(word, first)]
+    words = [word for line in lines for word in line.words if word.url == first.url]
     return is_citation(first) and any(BEGINS_ADDRESS.match(word.text) for word in words)
 
 

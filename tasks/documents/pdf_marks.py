@@ -9,8 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Protocol
-from urllib.parse import urldefrag
 
 from tasks.documents.pdf_words import BULLETS, PdfWord, group_lines
 from tasks.documents.raised import RAISED_NUMBER
@@ -27,25 +25,13 @@ MAX_WORD_GAP = 1.5
 """A larger blank within a line parts columns."""
 _LABEL = re.compile(rf"[{BULLETS}]|\d{{1,3}}[.)]")
 _ADDRESS = re.compile(r"<?(?:https?://|www\.)", re.IGNORECASE)
-_BAND = 12.0
-"""Height of the bands of a page by which words are looked up, in points."""
+MAX_MARKS = 1_000
+"""Marks brought to their lines on one page; a report's has a hundred."""
 
 
 def is_citation(word: PdfWord) -> bool:
     """Return whether a word is a number with a link."""
     return word.url is not None and RAISED_NUMBER.fullmatch(word.text) is not None
-
-
-class Linked(Protocol):
-    """What may have a link."""
-
-    @property
-    def url(self) -> str | None: ...
-
-
-def leads_to_same(one: Linked, other: Linked) -> bool:
-    """Return whether two links lead to one page, be it to different places on it."""
-    return urldefrag(one.url or "")[0] == urldefrag(other.url or "")[0]
 
 
 def place_marks(words: Sequence[PdfWord]) -> list[PdfWord]:
@@ -64,15 +50,14 @@ def place_marks(words: Sequence[PdfWord]) -> list[PdfWord]:
             marks += line.words
         else:
             segments += _split(line.words, MAX_WORD_GAP * body)
-    if not marks:
+    if not 0 < len(marks) <= MAX_MARKS:
         return list(words)
-    page = _PageText(segments)
     moved: dict[int, tuple[list[PdfWord], list[PdfWord]]] = defaultdict(lambda: ([], []))
     placed: set[int] = set()
     for run in _split(
         sorted(marks, key=lambda word: (round(word.bottom), word.x0)), MAX_GAP * body
     ):
-        if (found := page.find_neighbour(run)) is not None:
+        if (found := _find_neighbour(run, segments)) is not None:
             neighbour, behind = found
             moved[id(neighbour)][behind].extend(replace(w, place=neighbour.place) for w in run)
             placed.update(map(id, run))
@@ -110,53 +95,34 @@ def _is_beside(one: PdfWord, other: PdfWord) -> bool:
     return overlap >= 0.5 * min(one.bottom - one.top, other.bottom - other.top)
 
 
-class _PageText:
-    """A page's text, without its marks."""
-
-    def __init__(self, segments: Sequence[Sequence[PdfWord]]) -> None:
-        self._bands: dict[int, list[tuple[PdfWord, Sequence[PdfWord]]]] = defaultdict(list)
-        for segment in segments:
-            for word in segment:
-                for band in _list_bands(word.top, word.bottom):
-                    self._bands[band].append((word, segment))
-
-    def find_neighbour(self, run: Sequence[PdfWord]) -> tuple[PdfWord, bool] | None:
-        """Find the word that marks belong to, and whether they stand behind it."""
-        first, last = run[0], run[-1]
-        label, linked = _LABEL.fullmatch(first.text), first.url is not None
-        reach = MAX_GAP if label or linked else MAX_RAISED_GAP
-        near = [word for word, _ in self._find(first.top, first.bottom) if _is_beside(word, first)]
-        slack = 0.3 * first.size
-        left = max((w for w in near if w.x1 <= first.x0 + slack), key=lambda w: w.x1, default=None)
-        right = min((w for w in near if w.x0 >= last.x1 - slack), key=lambda w: w.x0, default=None)
-        to_left = first.x0 - left.x1 if left else float("inf")
-        to_right = right.x0 - last.x1 if right else float("inf")
-        near_left = left is not None and to_left <= reach * left.size and not label
-        if left and near_left and to_left <= max(to_right, left.size):
-            return left, True
-        if right and to_right <= min(reach * right.size, to_left):
-            return right, False
-        return self._find_above(first) if linked and not label and not near_left else None
-
-    def _find_above(self, mark: PdfWord) -> tuple[PdfWord, bool] | None:
-        """Find the end of the line below which a mark stands that did not fit into it."""
-        above = [
-            segment
-            for word, segment in self._find(mark.top - 2 * mark.size, mark.top)
-            if -0.4 * word.size <= mark.top - word.bottom <= 1.2 * word.size
-            and segment[0].x0 - MAX_GAP * word.size <= mark.x0 <= segment[-1].x1
-        ]
-        return (max(above, key=lambda s: s[-1].bottom)[-1], True) if above else None
-
-    def _find(self, top: float, bottom: float) -> Iterator[tuple[PdfWord, Sequence[PdfWord]]]:
-        seen: set[int] = set()
-        for band in _list_bands(top, bottom):
-            for word, segment in self._bands.get(band, ()):
-                if id(word) not in seen:
-                    seen.add(id(word))
-                    yield word, segment
+def _find_neighbour(
+    run: Sequence[PdfWord], segments: Sequence[Sequence[PdfWord]]
+) -> tuple[PdfWord, bool] | None:
+    """Find the word that marks belong to, and whether they stand behind it."""
+    first, last = run[0], run[-1]
+    label, linked = _LABEL.fullmatch(first.text) is not None, first.url is not None
+    reach = MAX_GAP if label or linked else MAX_RAISED_GAP
+    slack = 0.3 * first.size
+    near = [word for segment in segments for word in segment if _is_beside(word, first)]
+    left = max((w for w in near if w.x1 <= first.x0 + slack), key=lambda w: w.x1, default=None)
+    right = min((w for w in near if w.x0 >= last.x1 - slack), key=lambda w: w.x0, default=None)
+    to_left = first.x0 - left.x1 if left else float("inf")
+    to_right = right.x0 - last.x1 if right else float("inf")
+    if left and not label and to_left <= min(reach * left.size, max(to_right, left.size)):
+        return left, True
+    if right and to_right <= min(reach * right.size, to_left):
+        return right, False
+    return _find_above(first, segments) if linked and not label else None
 
 
-def _list_bands(top: float, bottom: float) -> range:
-    first = int(top // _BAND)
-    return range(first, min(int(bottom // _BAND), first + 20) + 1)
+def _find_above(
+    mark: PdfWord, segments: Sequence[Sequence[PdfWord]]
+) -> tuple[PdfWord, bool] | None:
+    """Find the end of the line below which a mark stands that did not fit into it."""
+    above = [
+        words[-1]
+        for words in segments
+        if -0.4 * words[-1].size <= mark.top - words[-1].bottom <= 1.2 * words[-1].size
+        and words[0].x0 - MAX_GAP * words[0].size <= mark.x0 <= words[-1].x1
+    ]
+    return (max(above, key=lambda word: word.bottom), True) if above else None

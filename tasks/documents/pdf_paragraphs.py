@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import groupby
 
-from tasks.documents.pdf_marks import MAX_SMALL, is_citation, leads_to_same
+from tasks.documents.pdf_marks import MAX_SMALL, is_citation
 from tasks.documents.pdf_words import PdfLine, PdfWord
 from tasks.documents.raised import RAISED_NUMBER, is_exponent
 from tasks.wikipedia.inline import escape_words
@@ -20,6 +20,8 @@ _ENDS_HYPHENATED = re.compile(r"([^\W\d_]{2,})-$")
 _FIRST_LETTERS = re.compile(r"([^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef]")
+MAX_RAISED = 0.9
+"""Raised letters are at most this many times as large as the line's."""
 MIN_HYPHENATED = 2
 """Hyphenated words that occur whole elsewhere, from which a document counts as hyphenated."""
 SOFT_HYPHEN = "\u00ad"
@@ -85,14 +87,20 @@ def _split_pieces(line: PdfLine) -> Iterator[PdfPiece]:
     last: PdfWord | None = None
     size, bottom = line.size, line.bottom
     only_citations = all(map(is_citation, line.words))
+    cited = False
     for word in line.words:
         gap = word.x0 - last.x1 if last else 1.0
         glued = last is not None and gap < 0.15 * min(word.size, last.size)
+        if last is not None and (last.framed or is_citation(last)) and word.text[0] in ",.;:!?)":
+            glued = True  # the blank belongs to the frame
         text = word.text
         small = word.size <= MAX_SMALL * size
-        raised = small and word.bottom < bottom - 0.1 * size
-        number = RAISED_NUMBER.fullmatch(text)
-        if raised and number and last is not None and not is_exponent(last.text, text):
+        raised = word.size <= MAX_RAISED * size and (
+            word.bottom < bottom - (0.1 if small else 0.25) * size
+        )
+        follows = last is not None and (cited or not is_exponent(last.text, text))
+        cited = raised and follows and RAISED_NUMBER.fullmatch(text) is not None
+        if cited:
             text = f"[{text.strip('[](),;')}]"
         within_link = last is not None and last.url == word.url and not is_citation(last)
         cites = is_citation(word) and (small or only_citations or text[0] == "[")
@@ -176,9 +184,8 @@ def _format_pieces(pieces: list[PdfPiece]) -> Iterator[str]:
 def _count_labels(pieces: list[PdfPiece]) -> int:
     """Count the numbers of an entry: those before all other words, if their address follows."""
     n = next((n for n, piece in enumerate(pieces) if not piece.citation), len(pieces))
-    addresses = [piece for piece in pieces[n:] if BEGINS_ADDRESS.match(piece.text)]
-    follow = all(any(leads_to_same(p, other) for other in addresses) for p in pieces[:n])
-    return n if n and follow else 0
+    addresses = {piece.url for piece in pieces[n:] if BEGINS_ADDRESS.match(piece.text)}
+    return n if n and {piece.url for piece in pieces[:n]} <= addresses else 0
 
 
 def _link_text(words: str) -> str:

@@ -131,9 +131,16 @@ def test_a_raised_number_is_a_citation_and_an_exponent_is_not() -> None:
         canvas.setFont("Helvetica", 7)
         canvas.drawString(x, TOP - PITCH + 4, "2")
 
+        lines("It cost 7×10 crowns", top=TOP - 2 * PITCH)(canvas)
+        x = LEFT + canvas.stringWidth("It cost 7×10 crowns", "Helvetica", 11)
+        canvas.setFont("Helvetica", 9)  # as browsers print it
+        canvas.drawString(x, TOP - 2 * PITCH + 4, "1,3")
+        canvas.drawString(x + 16, TOP - 2 * PITCH + 4, "4")
+
     found = text(page)
     assert "year[12]" in found
     assert "km2" in found
+    assert "crowns[1,3] [4]" in found
 
 
 def at_end(line: str, number: int, gap: float = 5) -> tuple[float, float]:
