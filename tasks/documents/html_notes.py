@@ -15,6 +15,8 @@ LINE = "\ue000"
 """Begins a line of its own; becomes a line break when the page is converted."""
 MAX_NOTE = 3_000
 """Characters of a note; a longer block to which a number leads is a chapter."""
+MAX_STEPS = 40
+"""Nodes, and characters, looked at before a raised number."""
 _BACK = re.compile(r"[\s↑↩︎\ufe0e\ufe0f^←]*")
 _NUMBER = re.compile(r"[\[(]?\s*(\d{1,4})\s*[\])]?")
 _LABEL = re.compile(r"\s*[\[(]?(\d{1,4})(?:[\])]?[.:]?(?=\s|$)|[\])])")
@@ -146,11 +148,12 @@ def _write_raised(raised: LexborNode) -> None:
     """Put brackets around a raised number that cites."""
     text = raised.text().strip()
     number = RAISED_NUMBER.fullmatch(_SEPARATE.sub(",", text))
-    before, after = _text_before(raised), _text_after(raised)
-    isotope = after[:1].isalpha() and before[-1:].isspace()
-    if number is None or raised.css_first("a") or isotope or after[:1] in ("/", "⁄"):
+    if number is None or raised.css_first("a"):
         return
-    if not is_exponent(before, text):
+    before = _text_before(raised)
+    after = raised.next.text()[:1] if raised.next is not None else ""
+    is_isotope = after.isalpha() and before[-1:].isspace()
+    if not is_isotope and after not in ("/", "⁄") and not is_exponent(before, text):
         raised.replace_with(f"[{number[0].strip('[](),;')}]")
 
 
@@ -178,19 +181,17 @@ def _join_entry(paragraph: LexborNode) -> None:
 
 
 def _text_before(node: LexborNode) -> str:
-    """Return the text before a node in its block, up to 40 characters."""
+    """Return the last characters before a node in its block."""
     found = ""
     at: LexborNode | None = node
-    while at is not None and len(found) < 40:
+    for _ in range(MAX_STEPS):
         while at is not None and at.prev is None:
             at = at.parent if at.parent is not None and at.parent.tag in _INLINE else None
         at = at.prev if at is not None else None
-        found = (at.text() if at is not None else "") + found
-    return found[-40:]
-
-
-def _text_after(node: LexborNode) -> str:
-    return node.next.text()[:1] if node.next is not None else ""
+        if at is None or len(found) >= MAX_STEPS:
+            break
+        found = at.text() + found
+    return found[-MAX_STEPS:]
 
 
 def _list_above(node: LexborNode | None) -> Iterator[LexborNode]:
