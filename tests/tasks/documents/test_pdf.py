@@ -148,20 +148,21 @@ def at_end(line: str, number: int, gap: float = 5) -> tuple[float, float]:
     return LEFT + stringWidth(line, "Helvetica", 11) + gap, TOP - number * PITCH + 3
 
 
-def test_numbers_drawn_after_their_page_s_text_join_the_line_beside_which_they_stand() -> None:
+@pytest.mark.parametrize("turn", [1, -1], ids=["after", "before"])
+def test_numbers_drawn_apart_from_the_text_join_the_line_beside_which_they_stand(turn: int) -> None:
     """As programs draw that put citations into boxes of their own."""
     full = (
         "The quarry was closed in the year 1962 and has been a lake ever since then, fed by rain."
     )
     given = ("It is 40 m deep.", "", full, "", "Divers come from all of the country to see it.")
-    page = both(
+    draws = [
         lines(*given),
         linked("3", "https://a.org/3", *at_end(given[4], 4)),
         linked("1", "https://a.org/1", *at_end(given[0], 0)),
         linked("2", "https://a.org/2", LEFT + 4, TOP - 3 * PITCH + 3),  # had no room behind it
         linked("12", "https://a.org/2", LEFT + 20, TOP - 3 * PITCH + 3),
-    )
-    assert text(page).split("\n\n") == [
+    ]
+    assert text(both(*draws[::turn])).split("\n\n") == [
         "It is 40 m deep. [1](https://a.org/1)",
         f"{full} [2](https://a.org/2) [12](https://a.org/2)",
         "Divers come from all of the country to see it. [3](https://a.org/3)",
