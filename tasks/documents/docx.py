@@ -8,6 +8,7 @@ from typing import Protocol
 from zipfile import BadZipFile, ZipFile
 
 import mammoth
+from lxml import etree
 
 from tasks.documents import html
 from tasks.documents.document import OLE, ParsedDocument, UnreadableDocument
@@ -25,6 +26,10 @@ p[style-name='Subtitle'] => p:fresh
 p[style-name='Heading 7'] => h6:fresh
 p[style-name='Quote'] => blockquote > p:fresh
 """
+_WORD = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
+_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_STYLE_SHEET = "word/styles.xml"
+_HIDES = "w:rPr/w:vanish[not(@w:val = '0' or @w:val = 'false' or @w:val = 'off')]"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
@@ -47,7 +52,10 @@ def read(content: bytes) -> ParsedDocument:
         return [mammoth.html.element("img", attributes)] if name else []
 
     page = mammoth.convert_to_html(
-        BytesIO(content), convert_image=show, style_map=_STYLES, external_file_access=False
+        BytesIO(_drop_hidden(content)),
+        convert_image=show,
+        style_map=_STYLES,
+        external_file_access=False,
     ).value
     return ParsedDocument(
         markdown=html.to_markdown(f"<body>{page}</body>", collector),
@@ -65,6 +73,36 @@ def _read_bytes(image: _Image) -> bytes:
             return file.read()
     except (OSError, KeyError, ValueError):
         return b""
+
+
+def _drop_hidden(content: bytes) -> bytes:
+    """Return a Word file without the text that Word hides, by its own format or by a style."""
+    with ZipFile(BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    if not any(b"vanish" in parts.get(name, b"") for name in (*_TEXTS, _STYLE_SHEET)):
+        return content
+    styles = _find_all(parts.get(_STYLE_SHEET, b"<none/>"), f"//w:style[{_HIDES}]")
+    hiding = {style.get(f"{{{_WORD['w']}}}styleId") for style in styles}
+    for name in set(_TEXTS).intersection(parts):
+        runs = _find_all(parts[name], "//w:r")
+        for run in runs:
+            used = run.xpath("(w:rPr/w:rStyle|../w:pPr/w:pStyle)/@w:val", namespaces=_WORD)
+            shown = run.find("w:rPr/w:vanish", _WORD) is not None
+            if run.xpath(_HIDES, namespaces=_WORD) or (not shown and hiding.intersection(used)):
+                run.getparent().remove(run)
+        if runs:
+            parts[name] = etree.tostring(runs[0].getroottree(), encoding="UTF-8")
+    file = BytesIO()
+    with ZipFile(file, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return file.getvalue()
+
+
+def _find_all(part: bytes, path: str) -> list[etree._Element]:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    found: list[etree._Element] = etree.fromstring(part, parser).xpath(path, namespaces=_WORD)
+    return found
 
 
 def _check_safe(content: bytes) -> None:

@@ -9,8 +9,10 @@ from html_to_markdown import ConversionOptions, convert
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tasks.documents.document import ParsedDocument, UnreadableDocument
+from tasks.documents.html_notes import LINE, part_lines, write_citations
 from tasks.documents.picture import PictureCollector
 from tasks.documents.plain import BYTE_ORDER_MARKS
+from tasks.extraction.hidden import UNSEEN_TAGS, hides
 
 READER = f"html-to-markdown {version('html-to-markdown')}"
 MAX_DEPTH = 400
@@ -27,10 +29,7 @@ _OPTIONS = ConversionOptions(
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40});base64,(.*)", re.IGNORECASE | re.DOTALL)
-_REMOVED = "head, script, style, noscript, template, svg, iframe, object, embed, [hidden]"
-_BACK = re.compile(r"[\s↑↩︎\ufe0e\ufe0f^←]*")
-_NUMBER = re.compile(r"[\[(]?\s*(\d{1,4})\s*[\])]?")
-_NAME = re.compile(r"[^A-Za-z0-9-]+")
+_PERHAPS_HIDDEN = ", ".join((*sorted(UNSEEN_TAGS), "[hidden]", "[style]"))
 
 
 def read(content: bytes) -> ParsedDocument:
@@ -65,16 +64,17 @@ def to_markdown(html: str, pictures: PictureCollector) -> str:
     Raises:
         UnreadableDocument: its elements are nested too deeply.
     """
-    tree = LexborHTMLParser(html)
+    tree = LexborHTMLParser(html.replace(LINE, ""))
     body = tree.body
     if body is None:
         return ""
     _check_depth(body)
-    for node in body.css(_REMOVED):
-        node.decompose()
-    _write_footnotes(body)
+    for node in reversed(body.css(_PERHAPS_HIDDEN)):  # the inner ones first
+        if node.tag != "body" and hides(node.tag or "", node.attributes):
+            node.decompose()
+    write_citations(body)
     _extract_pictures(body, pictures)
-    return convert(body.html or "", _OPTIONS).content or ""
+    return part_lines(convert(body.html or "", _OPTIONS).content or "")
 
 
 def _check_depth(body: LexborNode) -> None:
@@ -112,34 +112,3 @@ def _decode_base64(base64: str) -> bytes:
         return b64decode(unquote(base64))
     except ValueError:
         return b""
-
-
-def _write_footnotes(body: LexborNode) -> None:
-    """Rewrite notes that the text links to as Markdown footnotes: `[^1]`, `[^1]: …`."""
-    notes = {n.attributes["id"]: n for n in body.css("li[id], p[id], div[id], aside[id], td[id]")}
-    named: dict[str, str] = {}
-    for link in body.css("a[href^='#']"):
-        target = (link.attributes.get("href") or "")[1:]
-        number = _NUMBER.fullmatch(link.text().strip())
-        if number is None or target not in notes:
-            continue
-        if target not in named:
-            name = number[1] if number[1] not in named.values() else _NAME.sub("-", target)
-            named[target] = name
-        raised = link.parent if link.parent is not None and link.parent.tag == "sup" else link
-        raised.replace_with(f"[^{named[target]}]")
-    for target, name in named.items():
-        _write_note(notes[target], name)
-
-
-def _write_note(note: LexborNode, name: str) -> None:
-    for link in note.css("a[href^='#']"):
-        if _BACK.fullmatch(link.text()):
-            link.decompose()
-    first = note.css_first("p") or note
-    if first.first_child is not None:
-        first.first_child.insert_before(f"[^{name}]: ")
-    else:
-        first.insert_child(f"[^{name}]: ")
-    if note.tag == "li":
-        note.unwrap()

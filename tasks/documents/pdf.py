@@ -12,7 +12,9 @@ from pdfplumber.page import Page
 from pdfplumber.utils.exceptions import PdfminerException
 
 from tasks.documents.document import MAX_PAGES, ParsedDocument, UnreadableDocument, UnreadablePage
+from tasks.documents.pdf_frames import set_word_frames_apart
 from tasks.documents.pdf_layout import PdfTable, to_markdown
+from tasks.documents.pdf_marks import place_marks
 from tasks.documents.pdf_tags import read_tag_places
 from tasks.documents.pdf_words import (
     PdfLine,
@@ -24,7 +26,7 @@ from tasks.documents.pdf_words import (
 )
 from tasks.documents.picture import PictureCollector
 
-READER = f"pdfplumber {version('pdfplumber')}, layout 1"
+READER = f"pdfplumber {version('pdfplumber')}, layout 2"
 MAX_UNKNOWN = 0.3
 """A page with a larger share of undecodable letters counts as unread."""
 MAX_BLANK_BYTES = 200
@@ -124,7 +126,7 @@ def _convert_open_error(error: object) -> UnreadableDocument:
 
 def _read_words(page: Page) -> list[PdfWord]:
     """Read the words of a page; none if it is blank."""
-    words = extract_words(page, read_tag_places(page))
+    words = place_marks(extract_words(page, read_tag_places(page)))
     if not words:
         n = len(page.images)
         if not n and not page.curves:
@@ -151,6 +153,7 @@ def _count_content_bytes(page: Page) -> int:
 def _split_tables(page: Page, words: Sequence[PdfWord]) -> list[PdfLine | PdfTable]:
     """Split a page into its tables and its lines outside of them, in order."""
     number = page.page_number
+    page, words = set_word_frames_apart(page, words)
     places = _find_tagged_cells(words) or _find_ruled_cells(page, words)
     parts: list[PdfLine | int] = []
     cells: dict[int, dict[tuple[int, int], list[PdfWord]]] = {}

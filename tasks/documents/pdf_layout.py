@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from tasks.documents.pdf_marks import is_citation
 from tasks.documents.pdf_paragraphs import BEGINS_ADDRESS, ENDS_IN_ADDRESS, Vocabulary, join_lines
-from tasks.documents.pdf_words import PdfLine
+from tasks.documents.pdf_words import BULLETS, PdfLine
 
 MIN_HEADING = 1.12
 """A line whose letters are this many times as large as the body text's is a heading."""
@@ -23,14 +24,16 @@ MAX_PITCH = 1.45
 MIN_LINES_FOR_EDGE = 4
 """Lines that must begin at the same x before their ends tell the right edge."""
 
-_BULLET = re.compile(r"[•◦▪▫‣⁃●○■□·∙–\uf0b7\uf0a7\uf0d8\ufffd-]")
-"""Includes those of Word's own fonts, and undecodable letters, which stand alone like bullets."""
+MAX_ENTRY = 4
+"""Lines within which an entry's address follows its number."""
+
+_BULLET = re.compile(rf"[{BULLETS}–-]")
 _DASHES = frozenset("–-")
 _NUMBER = re.compile(r"\(?\d{1,3}[.)]")
 _BRACKETED = re.compile(r"(?:\[\d{1,3}\])+")
 _BARE = re.compile(r"(?:\[\d{1,3}\])+|\d{1,3}")
 _LINE_MARK = re.compile(r"(?=#{1,6}(?:\s|$)|[>|]|[-+*](?:\s|$))")
-_SENTENCE_END = re.compile(r"[.!?:;]['\"”’)\]\d]*$")
+_SENTENCE_END = re.compile(r"[.!?:;]['\"”’)\]\d]*(?: \[?\d{1,3}\]?)*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class _PdfWriter:
         self._levels = {size: min(n, 6) for n, size in enumerate(larger, start=1)}
         self._edges = _find_right_edges(lines)
         self._pitch = _measure_pitch(lines, self._body)
+        self._entries = {id(x) for n, x in enumerate(lines) if _is_entry(lines[n : n + MAX_ENTRY])}
 
     def group_blocks(self, parts: Sequence[PdfLine | PdfTable]) -> Iterator[_PdfBlock | PdfTable]:
         """Group the lines that belong together."""
@@ -140,7 +144,13 @@ class _PdfWriter:
     def _begins_block(self, block: _PdfBlock, line: PdfLine) -> bool:
         """Return whether a line begins a new paragraph after a block's lines."""
         last, level = block.lines[-1], block.level
-        if _begins_entry(block.lines, line):
+        first = block.lines[0].words[0]
+        if is_citation(first) and all(word.url == first.url for word in line.words):
+            return False  # the address to which an entry's number leads
+        close = 0 <= line.top - last.top <= MAX_PITCH * self._pitch or last.page < line.page
+        if level is None and close and all(map(is_citation, line.words)):
+            return False  # numbers that did not fit into the last line
+        if id(line) in self._entries or _begins_entry(block.lines, line):
             return True
         one, other = last.place, line.place
         if last.page != line.page:
@@ -174,6 +184,8 @@ class _PdfWriter:
         if edge is None:
             return False
         word = line.words[0]
+        if (word.framed or last.words[-1].framed) and not _SENTENCE_END.search(last.text):
+            return False  # the frame takes room, too
         blank = 0.35 * line.size
         return last.x1 + blank + (word.x1 - word.x0) < edge - 0.2 * line.size
 
@@ -205,6 +217,13 @@ def _is_label(last: PdfLine, line: PdfLine) -> bool:
     if _BRACKETED.fullmatch(first):
         return not _BRACKETED.fullmatch(last.words[-1].text)  # else it continues those numbers
     return any(p.fullmatch(first) for p in (_BULLET, _NUMBER))
+
+
+def _is_entry(lines: Sequence[PdfLine]) -> bool:
+    """Return whether lines begin with a number's link, whose address they also spell out."""
+    first = lines[0].words[0]
+    words = [word for line in lines for word in line.words if word.url == first.url]
+    return is_citation(first) and any(BEGINS_ADDRESS.match(word.text) for word in words)
 
 
 def _begins_entry(before: Sequence[PdfLine], line: PdfLine) -> bool:

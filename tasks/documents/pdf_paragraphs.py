@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import groupby
 
+from tasks.documents.pdf_marks import MAX_SMALL, is_citation
 from tasks.documents.pdf_words import PdfLine, PdfWord
+from tasks.documents.raised import RAISED_NUMBER, is_exponent
 from tasks.wikipedia.inline import escape_words
 
-_RAISED_NUMBER = re.compile(r"\[?\d{1,3}(?:[,;–-]\d{1,3})*\]?[,;]?")
 ENDS_IN_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S*", re.IGNORECASE)
 BEGINS_ADDRESS = re.compile(r"<?https?://", re.IGNORECASE)
@@ -19,6 +20,8 @@ _ENDS_HYPHENATED = re.compile(r"([^\W\d_]{2,})-$")
 _FIRST_LETTERS = re.compile(r"([^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef]")
+MAX_RAISED = 0.9
+"""Raised letters are at most this many times as large as the line's."""
 MIN_HYPHENATED = 2
 """Hyphenated words that occur whole elsewhere, from which a document counts as hyphenated."""
 SOFT_HYPHEN = "\u00ad"
@@ -32,6 +35,8 @@ class PdfPiece:
     url: str | None
     glued: bool
     """Whether no space precedes it."""
+    citation: bool = False
+    """Whether it is a number with a link, which is a link of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +86,26 @@ def join_lines(lines: Iterable[PdfLine], vocabulary: Vocabulary) -> str:
 def _split_pieces(line: PdfLine) -> Iterator[PdfPiece]:
     last: PdfWord | None = None
     size, bottom = line.size, line.bottom
+    only_citations = all(map(is_citation, line.words))
+    cited = False
     for word in line.words:
         gap = word.x0 - last.x1 if last else 1.0
         glued = last is not None and gap < 0.15 * min(word.size, last.size)
+        if last is not None and (last.framed or is_citation(last)) and word.text[0] in ",.;:!?)":
+            glued = True  # the blank belongs to the frame
         text = word.text
-        raised = word.size <= 0.8 * size and word.bottom < bottom - 0.1 * size
-        if raised and last is not None and not _is_exponent(last.text):
-            number = _RAISED_NUMBER.fullmatch(text)
-            text = f"[{text.strip('[],;')}]" if number else text
-        yield PdfPiece(text, word.url, glued)
+        small = word.size <= MAX_SMALL * size
+        raised = word.size <= MAX_RAISED * size and (
+            word.bottom < bottom - (0.1 if small else 0.25) * size
+        )
+        follows = last is not None and (cited or not is_exponent(last.text, text))
+        cited = raised and follows and RAISED_NUMBER.fullmatch(text) is not None
+        if cited:
+            text = f"[{text.strip('[](),;')}]"
+        within_link = last is not None and last.url == word.url and not is_citation(last)
+        cites = is_citation(word) and (small or only_citations or text[0] == "[")
+        yield PdfPiece(text, word.url, glued, cites and not within_link)
         last = word
-
-
-def _is_exponent(base: str) -> bool:
-    """Return whether a raised number after `base` is an exponent (10⁶, km²), not a citation."""
-    return base[-1:].isdigit() or base.casefold() in ("m", "km", "cm", "mm", "x", "r", "ft", "mi")
 
 
 def _join(pieces: list[PdfPiece], piece: PdfPiece, vocabulary: Vocabulary) -> None:
@@ -152,7 +162,11 @@ def _split_halves(end: str, begin: str) -> tuple[str, str] | None:
 
 
 def _format_pieces(pieces: list[PdfPiece]) -> Iterator[str]:
-    for url, group in groupby(pieces, key=lambda piece: piece.url):
+    labels = _count_labels(pieces)
+    if labels:
+        yield "".join(f"[{piece.text.strip('[](),;')}] " for piece in pieces[:labels])
+        pieces[labels].glued = True
+    for (url, _), group in groupby(pieces[labels:], key=lambda p: (p.url, p.citation and id(p))):
         linked = list(group)
         text = "".join(("" if p.glued else " ") + p.text for p in linked)
         words = text.strip()
@@ -165,6 +179,13 @@ def _format_pieces(pieces: list[PdfPiece]) -> Iterator[str]:
             if _strip_scheme(words) == _strip_scheme(url)
             else f"[{_link_text(words)}]({_link_target(url)})"
         )
+
+
+def _count_labels(pieces: list[PdfPiece]) -> int:
+    """Count the numbers of an entry: those before all other words, if their address follows."""
+    n = next((n for n, piece in enumerate(pieces) if not piece.citation), len(pieces))
+    addresses = {piece.url for piece in pieces[n:] if BEGINS_ADDRESS.match(piece.text)}
+    return n if n and {piece.url for piece in pieces[:n]} <= addresses else 0
 
 
 def _link_text(words: str) -> str:

@@ -3,7 +3,7 @@
 Word processors and browsers write this tree; if it is missing or broken the layout decides.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pdfplumber.page import Page
@@ -39,7 +39,7 @@ def read_tag_places(page: Page) -> Mapping[int, TagPlace]:
         tree = PDFStructTree(page.pdf, page)
     except Exception:  # untagged or broken: the layout decides
         return {}
-    return dict(_walk(tree))
+    return dict(walk_tags(tree.children))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,12 @@ class _TagContext:
     """Whether no paragraph of the list item has been read: the first one is the item itself."""
 
 
-def _walk(tree: PDFStructTree) -> Iterator[tuple[int, TagPlace]]:
+def walk_tags(tree: Iterable[PDFStructElement]) -> Iterator[tuple[int, TagPlace]]:
+    """Yield each marked content id of a page's elements with its place."""
     n_blocks = n_tables = n_elements = 0
     rows: dict[int, int] = {}
     columns: dict[tuple[int, int], int] = {}
-    open_elements = [(element, _TagContext(TagPlace(0))) for element in reversed(tree.children)]
+    open_elements = [(element, _TagContext(TagPlace(0))) for element in reversed([*tree])]
     while open_elements and n_elements < MAX_ELEMENTS:
         element, within = open_elements.pop()
         n_elements += 1
@@ -78,7 +79,7 @@ def _walk(tree: PDFStructTree) -> Iterator[tuple[int, TagPlace]]:
             place, new_item = TagPlace(n_blocks, heading=_HEADINGS[kind]), False
         elif kind == "P" and new_item:
             new_item = False
-        elif kind in _BLOCKS:
+        elif kind in _BLOCKS and not (kind == "Code" and place.block):  # a word of code
             n_blocks += 1
             place, new_item = TagPlace(n_blocks, item=kind == "LI"), kind == "LI"
         for mcid in element.mcids:

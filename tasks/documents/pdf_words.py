@@ -21,6 +21,9 @@ MAX_WORDS = 20_000
 UNKNOWN = "\ufffd"
 """Stands for an undecodable letter."""
 
+BULLETS = r"•◦▪▫‣⁃●○■□·∙\uf0b7\uf0a7\uf0d8\ufffd"
+"""Includes those of Word's own fonts, and undecodable letters, which stand alone like bullets."""
+
 _BOLD = re.compile(r"bold|black|heavy|semib|demi", re.IGNORECASE)
 _RULE = r"[-–—|\s]*"
 _PAGE_NUMBER = re.compile(
@@ -43,6 +46,8 @@ class PdfWord:
     url: str | None
     """URL of the link on it."""
     place: TagPlace | None
+    framed: bool = False
+    """Whether a frame holds it within its line, such as code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +79,9 @@ class PdfLine:
 
     @property
     def size(self) -> float:
-        """Font size of most of its letters."""
+        """Font size of most of its letters, but those in frames or links if it has others."""
         sizes: Counter[float] = Counter()
-        for word in self.words:
+        for word in [w for w in self.words if not w.framed and w.url is None] or self.words:
             sizes[word.size] += len(word.text)
         return sizes.most_common(1)[0][0]
 
@@ -149,9 +154,13 @@ def drop_running_heads(
 
 
 def _annotate_letters(page: Page) -> None:
-    """Annotate each letter with its marked content id and the URL of the link on it."""
+    """Annotate each letter with its marked content id and the URL of the link on it, without the
+    passage of the page that the link marks."""
     links = [
-        (link["x0"] - 1, link["x1"] + 1, link["top"] - 1, link["bottom"] + 1, link["uri"])
+        (
+            *(link["x0"] - 1, link["x1"] + 1, link["top"] - 1, link["bottom"] + 1),
+            link["uri"].partition("#:~:")[0],
+        )
         for link in page.hyperlinks
         if isinstance(link["uri"], str) and link["uri"].lower().startswith(("http://", "https://"))
     ]

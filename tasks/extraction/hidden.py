@@ -18,15 +18,13 @@ MAX_STYLE = 5_000
 _NOTHING = re.compile(r"[+-]?(?:0+(?:\.0*)?|\.0+)(?:[a-z]{1,4}|%)?")
 _PIXEL = re.compile(r"[+-]?(?:0+|0*1)(?:px)?")
 _FAR = re.compile(r"-\d{3,6}(?:\.\d{0,6})?(?:px|pt|r?em|v[wh]|%)")
-_CLIPPED = re.compile(r"inset\((?:[5-9]\d|100)%.{0,40}|rect\([01](?:px)?(?:[\s,]+[01](?:px)?){3}\)")
 _HIDING = {
     "display": re.compile("none"),
     "visibility": re.compile("hidden|collapse"),
-    "content-visibility": re.compile("hidden"),
     "font-size": _NOTHING,
     "text-indent": _FAR,
-    "clip-path": _CLIPPED,
-    "clip": _CLIPPED,
+    "clip-path": re.compile(r"inset\((?:[5-9]\d|100)%.{0,40}"),
+    "clip": re.compile(r"rect\([01](?:px)?(?:[\s,]+[01](?:px)?){3}\)"),
 }
 """Properties, and the values of each that hide whatever else the style says."""
 _MOVING = frozenset({"transform", "transition", "animation", "will-change"})

@@ -83,6 +83,18 @@ def lines(
     return draw
 
 
+def linked(text: str, url: str, x: float, y: float, size: float = 6) -> Callable[[Canvas], None]:
+    """Draws a word with a link at a place of the page."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", size)
+        canvas.drawString(x, y, text)
+        width = canvas.stringWidth(text, "Helvetica", size)
+        canvas.linkURL(url, (x, y - 1, x + width, y + size))
+
+    return draw
+
+
 def both(*draws: Callable[[Canvas], None]) -> Callable[[Canvas], None]:
     """Draws several things on one page."""
 

@@ -5,6 +5,7 @@ from zipfile import ZipFile
 
 import pytest
 from docx.document import Document as OpenWord
+from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
@@ -84,6 +85,28 @@ def test_footnotes_become_footnotes_that_claims_can_follow() -> None:
     assert "[^1]: See https://a.org/one for it." in text
     [claim] = extract_claims("", text).claims
     assert [c.url for c in claim.citations] == ["https://a.org/one"]
+
+
+def test_raised_numbers_cite_and_exponents_do_not() -> None:
+    def write(document: OpenWord) -> None:
+        paragraph = document.add_paragraph("The bridge was opened in 1932.")
+        for words, raised in (("1,3", True), (" It covers 5 km", False), ("2", True)):
+            paragraph.add_run(words).font.superscript = raised
+
+    assert (
+        read(word(write)).markdown.strip() == "The bridge was opened in 1932.[1,3] It covers 5 km2"
+    )
+
+
+def test_text_that_word_hides_is_no_text() -> None:
+    def write(document: OpenWord) -> None:
+        document.styles.add_style("Unseen", WD_STYLE_TYPE.CHARACTER).font.hidden = True
+        paragraph = document.add_paragraph("seen ")
+        paragraph.add_run("not seen ").font.hidden = True
+        paragraph.add_run("by style ", "Unseen")
+        paragraph.add_run("shown all the same", "Unseen").font.hidden = False
+
+    assert read(word(write)).markdown.strip() == "seen shown all the same"
 
 
 def test_a_word_file_of_pictures_alone_counts_as_scanned() -> None:

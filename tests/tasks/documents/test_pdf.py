@@ -1,11 +1,12 @@
 """PDFs without tags: what the layout tells is read, and pages without text are named."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 
 import pytest
 from PIL import Image
 from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from tasks.documents.pdf import read
@@ -15,6 +16,7 @@ from tests.tasks.documents.builders import (
     TOP,
     both,
     lines,
+    linked,
     pdf,
     picture,
     ruled_table,
@@ -129,18 +131,103 @@ def test_a_raised_number_is_a_citation_and_an_exponent_is_not() -> None:
         canvas.setFont("Helvetica", 7)
         canvas.drawString(x, TOP - PITCH + 4, "2")
 
+        lines("It cost 7×10 crowns", top=TOP - 2 * PITCH)(canvas)
+        x = LEFT + canvas.stringWidth("It cost 7×10 crowns", "Helvetica", 11)
+        canvas.setFont("Helvetica", 9)  # as browsers print it
+        canvas.drawString(x, TOP - 2 * PITCH + 4, "1,3")
+        canvas.drawString(x + 16, TOP - 2 * PITCH + 4, "4")
+
     found = text(page)
     assert "year[12]" in found
     assert "km2" in found
+    assert "crowns[1,3] [4]" in found
+
+
+def at_end(line: str, number: int, gap: float = 5) -> tuple[float, float]:
+    """The place behind the line of a page with such a number, counted from 0."""
+    return LEFT + stringWidth(line, "Helvetica", 11) + gap, TOP - number * PITCH + 3
+
+
+@pytest.mark.parametrize("turn", [1, -1], ids=["after", "before"])
+def test_numbers_drawn_apart_from_the_text_join_the_line_beside_which_they_stand(turn: int) -> None:
+    """As programs draw that put citations into boxes of their own."""
+    full = (
+        "The quarry was closed in the year 1962 and has been a lake ever since then, fed by rain."
+    )
+    given = ("It is 40 m deep.", "", full, "", "Divers come from all of the country to see it.")
+    draws = [
+        lines(*given),
+        linked("3", "https://a.org/3", *at_end(given[4], 4)),
+        linked("1", "https://a.org/1", *at_end(given[0], 0)),
+        linked("2", "https://a.org/2", LEFT + 4, TOP - 3 * PITCH + 3),  # had no room behind it
+        linked("12", "https://a.org/2", LEFT + 20, TOP - 3 * PITCH + 3),
+    ]
+    assert text(both(*draws[::turn])).split("\n\n") == [
+        "It is 40 m deep. [1](https://a.org/1)",
+        f"{full} [2](https://a.org/2) [12](https://a.org/2)",
+        "Divers come from all of the country to see it. [3](https://a.org/3)",
+    ]
+
+
+def test_entries_whose_numbers_are_drawn_last_are_one_line_each() -> None:
+    page = both(
+        lines(*PARAGRAPH),
+        lines("The lake in the quarry", top=700),
+        linked("https://a.org/lake", "https://a.org/lake", LEFT, 690, size=8),
+        lines("https://a.org/divers", top=670),
+        linked("https://a.org/divers", "https://a.org/divers", LEFT, 660, size=8),
+        linked("1", "https://a.org/lake", LEFT - 24, 703),
+        linked("4", "https://a.org/lake", LEFT - 10, 703),
+        linked("2", "https://a.org/divers", LEFT - 10, 673),
+    )
+    assert text(page).split("\n\n") == [
+        WHOLE,
+        "[1] [4] The lake in the quarry <https://a.org/lake>",
+        "[2] https://a.org/divers <https://a.org/divers>",
+    ]
+
+
+def test_bullets_drawn_last_are_items_and_counted_lines_are_no_citations() -> None:
+    drawn = both(lambda canvas: canvas.translate(12, 0), lines("It is deep.", "It is cold."))
+    bullets = both(lambda canvas: canvas.translate(-12, 0), lines("•", "•"))
+    counts = both(lambda canvas: canvas.translate(-40, 0), lines("1", "2", size=6))
+    assert text(both(drawn, bullets, counts)).startswith("- It is deep.\n- It is cold.\n")
+
+
+def test_frames_around_words_of_a_sentence_are_no_cells() -> None:
+    def framed(words: Sequence[str], line: int) -> Callable[[Canvas], None]:
+        def draw(canvas: Canvas) -> None:
+            canvas.setFont("Helvetica", 11)
+            x = LEFT
+            for word in words:
+                width = canvas.stringWidth(word, "Helvetica", 11)
+                canvas.roundRect(x, TOP - line * PITCH - 4, width + 4, PITCH, 2)
+                canvas.drawString(x + 2, TOP - line * PITCH, word)
+                canvas.drawString(x + width + 4, TOP - line * PITCH, ",")
+                x += width + 11
+
+        return draw
+
+    page = both(
+        lines("The keeper of the lake writes each morning what he measures into the files"),
+        framed(["depth.csv", "rain.csv", "ice.csv"], 1),
+        framed(["fish.csv", "divers.csv", "boats.csv"], 2),
+        lines("and signs them.", top=TOP - 3 * PITCH),
+    )
+    assert text(page) == (
+        "The keeper of the lake writes each morning what he measures into the files depth.csv, "
+        "rain.csv, ice.csv, fish.csv, divers.csv, boats.csv, and signs them."
+    )
 
 
 def test_a_table_with_lines_around_its_cells_stays_a_table() -> None:
     rows = [["Year", "What"], ["1907", "built | opened"], ["1950", "torn down"]]
-    page = both(lines(*PARAGRAPH), ruled_table(rows, top=TOP - 60), lines("After it.", top=600))
-    assert text(page) == (
-        f"{WHOLE}\n\n| Year | What |\n| --- | --- |\n| 1907 | built \\| opened |\n"
-        "| 1950 | torn down |\n\nAfter it."
-    )
+    for width in (120, 78):  # at which the longest words fill their cell
+        table = ruled_table(rows, top=TOP - 60, width=width)
+        assert text(both(lines(*PARAGRAPH), table, lines("After it.", top=600))) == (
+            f"{WHOLE}\n\n| Year | What |\n| --- | --- |\n| 1907 | built \\| opened |\n"
+            "| 1950 | torn down |\n\nAfter it."
+        )
 
 
 def test_a_table_goes_on_on_the_next_page() -> None:
