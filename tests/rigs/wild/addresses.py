@@ -1,6 +1,7 @@
 """Addresses as a reader sees them: where one ends, when two are alike, what is wrong with one."""
 
 import html
+import re
 from urllib.parse import unquote
 
 STARTS = ("http://", "https://", "www.")
@@ -33,6 +34,12 @@ def first_address(text: str) -> tuple[int, int] | None:
     """Start and end of the first address in `text`."""
     places = [place for place in map(text.find, STARTS) if place >= 0]
     return (min(places), address_end(text, min(places))) if places else None
+
+
+def is_public(address: str) -> bool:
+    """Whether an address could be a source: no machine's own, no example."""
+    host = key(address).partition("/")[0].partition(":")[0]
+    return "." in host and not re.match(r"127\.|0\.0|192\.168|(.*\.)?example\.", host)
 
 
 def key(address: str) -> str:

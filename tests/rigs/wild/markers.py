@@ -1,11 +1,11 @@
 """The marks in a report that a reader takes as citations, letter by letter."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import correlation
 
-from tests.rigs.wild.addresses import STARTS, address_end
+from tests.rigs.wild.addresses import STARTS, address_end, is_public
 from tests.rigs.wild.sources import Sources, find_sources
 
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -61,11 +61,14 @@ def see(markdown: str) -> Seen:
     text = _blank_unseen(markdown)
     used = {m.number for m in _scan(text, {}) if m.number and not m.address}
     sources = find_sources(text, used)
-    defined = {name.lower(): address for name, address in DEFINED.findall(text)}
+    lines = list(DEFINED.finditer(text))
+    defined = {line[1].lower(): line[2] for line in lines}
     found = [
         _resolved(marker, sources)
         for marker in _scan(text, defined)
-        if not sources.holds(marker.start) and not _in_heading(text, marker.start)
+        if not sources.holds(marker.start)
+        and not _in_heading(text, marker.start)
+        and not any(line.start() <= marker.start < line.end() for line in lines)
     ]
     if not rises([m.number for m in found if m.form == "superscript" and m.number], sources):
         found = [marker for marker in found if marker.form != "superscript"]
@@ -74,17 +77,9 @@ def see(markdown: str) -> Seen:
 
 def rises(numbers: Sequence[str], sources: Sources) -> bool:
     """Whether numbers go up from their first uses on, as those of sources do and powers do not."""
-    tops = longest_rise([int(number) for number in numbers])
-    return len(tops) >= max(3, 0.3 * len(sources.numbers()))
-
-
-def longest_rise(numbers: Sequence[int]) -> list[int]:
-    """The longest rising chain of numbers, in their order."""
-    tails: list[int] = []
-    for number in numbers:
-        at = bisect_left(tails, number)
-        tails[at : at + 1] = [number]
-    return tails
+    uses = [int(number) for number in dict.fromkeys(numbers)]
+    enough = len(uses) >= max(3, 0.2 * len(sources.numbers()))
+    return enough and correlation(range(len(uses)), uses) > 0.5
 
 
 def _resolved(marker: Marker, sources: Sources) -> Marker:
@@ -132,13 +127,20 @@ def _scan(text: str, defined: dict[str, str]) -> Iterator[Marker]:
             markers, at = _superscript(text, here)
         elif text.startswith(STARTS, here):
             at = max(address_end(text, here), here + 1)
-            markers = [Marker(here, at, "bare address", None, text[here:at])]
+            cites = is_public(text[here:at]) and not _is_alone(text, here, at)
+            markers = [Marker(here, at, "bare address", None, text[here:at])] if cites else []
         else:
             token = TOKEN.match(text, here)
             at = token.end() if token else here + 1
             is_token = token and "turn" in token.group()
             markers = [Marker(here, at, "token", None, None)] if is_token else []
         yield from markers
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Whether an address fills its line: it belongs to a list or to what stands above."""
+    line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
+    return not line.strip(" \t<>*-")
 
 
 def _bracket(text: str, here: int, defined: dict[str, str]) -> tuple[list[Marker], int]:
@@ -169,6 +171,8 @@ def _bracket(text: str, here: int, defined: dict[str, str]) -> tuple[list[Marker
 
 
 def _link(said: str, address: str, here: int, end: int) -> list[Marker]:
+    if said and not said.strip():
+        return []  # a picture that is a link
     names = labels(said.strip("()"))
     if names:
         return [Marker(here, end, "numbered link", names[0], address)]
@@ -186,7 +190,11 @@ def labels(said: str) -> list[str] | None:
         if colon and (word.isdigit() or not word.replace("_", "").isalpha()):
             names.append(piece)  # 【4:1†source】: the number of a search, not of a source
             continue
-        if piece.lower().rstrip("s.") in WORDS.split() or piece.lower() in WORDS.split():
+        if (
+            (colon and not rest)
+            or piece.lower().rstrip("s.") in WORDS.split()
+            or piece.lower() in WORDS.split()
+        ):
             continue
         between = RANGE.fullmatch(rest)
         if between and 0 < int(between[2]) - int(between[1]) < 40:
@@ -231,7 +239,8 @@ def _tag(text: str, here: int) -> tuple[list[Marker], int]:
         end = text.lower().find("</sup>", here)
         said = text[tag.end() : end] if 0 <= end - here < 200 else "?"
         names = labels(re.sub(r"<[^<>]*>|[\[\]()]", " ", said))
-        if "http" in said or not names:
+        begins = not re.sub(r"<[^<>]*>", "", text[text.rfind("\n", 0, here) + 1 : here]).strip()
+        if "http" in said or not names or begins:
             return [], tag.end()
         return [Marker(here, end + 6, "sup", name, None) for name in names], end + 6
     end = text.lower().find("</a>", here)
@@ -246,7 +255,9 @@ def _superscript(text: str, here: int) -> tuple[list[Marker], int]:
     run = re.compile(rf"[{SUPERSCRIPTS}]+(?:[,˒⁻–· ]+[{SUPERSCRIPTS}]+)*").match(text, here)
     assert run is not None
     before = text[max(0, here - 3) : here]
-    is_power = before[-1:].isdigit() or re.search(r"(?:^|[\s\d/])[a-zA-Zµ]{1,2}$|[₀-₉⁺⁻(]$", before)
+    is_power = before[-1:].isdigit() or re.search(
+        r"(?:^|[\s\d/(（])[a-zA-Zµ]{1,2}$|[₀-₉⁺⁻(]$", before
+    )
     if is_power or not before.strip() or text[run.end() : run.end() + 1] in ("⁺", "⁻"):
         return [], run.end()
     plain = run.group().translate(str.maketrans(SUPERSCRIPTS, "0123456789"))

@@ -10,7 +10,7 @@ BULLET = re.compile(r"[ \t>]*(?:[-*+•]\s+)?(?:\*\*|__)?")
 NUMBER = re.compile(r"\d{1,3}(?:_\d{1,3})?")
 LABEL = re.compile(
     r"(?P<cell>\|\s*)?(?:\*\*)?(?P<open>(?:\\?[\[【(^]){0,4})(?:[A-Za-z]{1,8}[ :]?)?"
-    r"(?P<numbers>\d{1,3}(?:_\d{1,3})?(?:[ ,]+\d{1,3})*)(?P<close>(?:\^?\\?[\]】)]){0,2})"
+    r"(?P<numbers>\d{1,3}(?:_\d{1,3})?(?:[ ,]+\d{1,3})*)(?!\d)(?P<close>(?:\^?\\?[\]】)]){0,2})"
     r"(?P<target>\([^\s()]*\))?(?P<stop>\\?[.):：、]|\*\*)?(?P<blank>\s|$)?"
 )
 SENTENCES = re.compile(r"[a-z\)”\"]{2}[.!?]\s+[A-Z]|[。！？].")
@@ -19,6 +19,9 @@ HEADING = re.compile(
     r"source|reference|citation|bibliograph|works cited|further reading|参考|来源|引用|出典|文献"
     r"|fontes|referências|citadas|fuentes|quellen|nguồn|tài liệu|อ้างอิง",
     re.IGNORECASE,
+)
+LINKED_NUMBERS = re.compile(
+    r"(?:\\?\[[\[(*]*\d{1,3}[\])*]*\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)\s*)+"
 )
 NUMBERED = re.compile(r"\[\W*\d{1,3}\W*\]\(")
 AFTER_LAST = 90
@@ -58,7 +61,7 @@ class Sources:
         return chosen.address if chosen else None
 
     def numbers(self) -> set[str]:
-        return {number for e in self.entries if e.address for number in e.numbers}
+        return {number for entry in self.entries for number in entry.numbers}
 
 
 def find_sources(text: str, used: set[str]) -> Sources:
@@ -71,8 +74,7 @@ def find_sources(text: str, used: set[str]) -> Sources:
         closes = len(rest) < 12 * AFTER_LAST and words(rest) < AFTER_LAST
         if _is_list(run, text, closes, used):
             sources.lists.insert(0, run)
-            if closes:
-                last_words = text[: run[0].start]
+            last_words = text[: run[0].start]
     return sources
 
 
@@ -127,6 +129,11 @@ def _label(line: str) -> tuple[str, tuple[str, ...], int] | None:
     begun = BULLET.match(line)
     assert begun is not None
     rest = line[begun.end() :]
+    linked = LINKED_NUMBERS.match(rest)
+    if linked:
+        numbers = tuple(re.findall(r"\[[\[(*]*(\d{1,3})[\])*]*\]\(", linked.group()))
+        alone = not rest[linked.end() :].strip()
+        return None if alone and len(numbers) > 1 else ("link", numbers, begun.end())
     found = LABEL.match(rest)
     if found and (found["open"] or found["stop"] or found["blank"]):
         numbers = tuple(NUMBER.findall(found["numbers"]))
@@ -142,7 +149,6 @@ def _label(line: str) -> tuple[str, tuple[str, ...], int] | None:
             return "inside", numbers, begun.end()
         if not opened and (found["stop"] or found["close"]) and found["blank"]:
             return "plain", numbers, begun.end() + found.end()
-        return None
     if line.lstrip()[:1] in "-*+•" and begun.end() > len(line) - len(line.lstrip()) + 1:
         return "bullet", (), begun.end()
     return None
@@ -163,7 +169,8 @@ def _goes_on(one: Entry, other: Entry) -> bool:
     if one.style != other.style or other.start - one.end > 400:
         return False
     if one.numbers and other.numbers and "_" not in one.numbers[0] + other.numbers[0]:
-        return -2 < int(other.numbers[0]) - int(one.numbers[-1]) < 12
+        step = int(other.numbers[0]) - int(one.numbers[0])
+        return -2 < step < (60 if one.style == "link" else 12)
     return other.start - one.end < 6 or bool(one.numbers)
 
 
@@ -178,7 +185,7 @@ def _is_list(run: Sequence[Entry], text: str, closes: bool, used: set[str]) -> b
     if style in ("bracket", "table", "inside"):
         return quiet and (len(run) > 1 or closes)
     if style == "link":
-        alone = sum(_bare_words(entry.text) < 25 for entry in run) == len(run)
+        alone = sum(_bare_words(entry.text) < 25 for entry in run) >= 0.8 * len(run)
         return alone and len(run) > 2 and closes
     answers = len(used & {number for entry in run for number in entry.numbers}) * 2 >= len(run)
     if style in ("plain", "row"):
