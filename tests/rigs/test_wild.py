@@ -101,7 +101,7 @@ def test_powers_are_no_marks_and_rising_superscripts_are() -> None:
 def test_a_numbered_argument_is_no_list_of_sources() -> None:
     body = (
         "1. **Tides** rise twice a day here, which every captain knows well enough and plans "
-        "for in advance, as the office [has shown](https://harbour.test.org/x). They fall twice too. [1]\n"
+        "for in advance, as the office [has shown](https://harbour.test.org/x). They fall. [1]\n"
         "2. **Ice** comes late.[2]\n3. **Silt** stays.[3]\n"
     )
     seen = see(f"{body}\nMore words about the harbour follow here. \n{LIST}")
