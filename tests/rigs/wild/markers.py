@@ -161,7 +161,9 @@ def _bracket(text: str, here: int, defined: dict[str, str]) -> tuple[list[Marker
         return _link(said, defined[said.lower()], here, end), end
     if "turn" in said and TOKEN.search(said):
         return [Marker(here, end, "token", None, None)], end
-    if (here and text[here - 1] in "=,(") and text[end : end + 1] in tuple(",;"):
+    if text[max(0, here - 2) : here].rstrip().endswith("=") and text[end : end + 1] in tuple(
+        ",;\n"
+    ):
         return [], end  # an array
     form = "caret" if "^" in said else "lens" if text[here] == "【" else "bracket"
     names = labels(said) or ([said[1:]] if said.startswith("^") and said[1:].isalnum() else [])
@@ -197,7 +199,7 @@ def labels(said: str) -> list[str] | None:
         ):
             continue
         between = RANGE.fullmatch(rest)
-        if between and 0 < int(between[2]) - int(between[1]) < 40:
+        if between and 0 < int(between[2]) - int(between[1]) < 100:
             names += [str(n) for n in range(int(between[1]), int(between[2]) + 1)]
         elif re.fullmatch(r"\d{1,3}(_\d{1,3})?", rest):
             names.append(rest)

@@ -9,7 +9,7 @@ from tests.rigs.wild.addresses import first_address, key
 BULLET = re.compile(r"[ \t>]*(?:[-*+•]\s+)?(?:\*\*|__)?")
 NUMBER = re.compile(r"\d{1,3}(?:_\d{1,3})?")
 LABEL = re.compile(
-    r"(?P<cell>\|\s*)?(?:\*\*)?(?P<open>(?:\\?[\[【(^]){0,4})(?:[A-Za-z]{1,8}[ :]?)?"
+    r"(?P<cell>\|\s*)?(?:\*\*)?(?P<open>(?:\\?[\[【(^]){0,4})(?:(?!Fig|Tab)[A-Za-z]{1,8}[ :]?)?"
     r"(?P<numbers>\d{1,3}(?:_\d{1,3})?(?:[ ,]+\d{1,3})*)(?!\d)(?P<close>(?:\^?\\?[\]】)]){0,2})"
     r"(?P<target>\([^\s()]*\))?(?P<stop>\\?[.):：、]|\*\*)?(?P<blank>\s|$)?"
 )
@@ -192,8 +192,8 @@ def _is_list(run: Sequence[Entry], text: str, closes: bool, used: set[str]) -> b
         answers = answers and style == "plain"
         ends = sum(_ends_in_address(entry) for entry in run) >= 0.9 * len(run) > 4
         return quiet and len(run) > 2 and (closes or answers or ends or headed)
-    brief = sum(_bare_words(entry.text) < 12 for entry in run) >= 0.9 * len(run)
-    return (headed or (closes and brief)) and quiet and len(run) > 1
+    brief = sum(_bare_words(entry.text) < (25 if headed else 12) for entry in run) >= 0.9 * len(run)
+    return (headed or closes) and brief and quiet and len(run) > 1
 
 
 def _counts(run: Sequence[Entry]) -> bool:
