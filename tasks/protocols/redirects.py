@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from tasks.extraction.urls import is_same_page, normalise_url
+from tasks.extraction.urls import is_same_page, look_through, normalise_url
 from tasks.warehouse.pages import Page
 
 Redirects = Mapping[str, str]
@@ -26,7 +26,12 @@ def redirect_chain(url: str, redirects: Redirects) -> tuple[str, ...]:
     return tuple(chain.values())
 
 
+def reach_addresses(url: str, redirects: Redirects) -> tuple[str, ...]:
+    """Return an address, those of the pages that it is a copy of, and where each redirects to."""
+    return tuple(hop for each in look_through(url) for hop in redirect_chain(each, redirects))
+
+
 def cites_page(urls: Iterable[str], page: str, redirects: Redirects) -> bool:
-    """Whether any of the addresses is a page, or redirects to it: a claim that cites the target
-    article is leaked."""
-    return any(is_same_page(each, page) for url in urls for each in redirect_chain(url, redirects))
+    """Whether any of the addresses is a page or a copy of it, or redirects to one: a claim that
+    cites the target article is leaked."""
+    return any(is_same_page(each, page) for url in urls for each in reach_addresses(url, redirects))
