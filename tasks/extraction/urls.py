@@ -54,23 +54,27 @@ def earlier_key(url: str) -> str | None:
     return _build_key(cleaned) if cleaned else None
 
 
-def is_same_page(url: str, article_url: str) -> bool:
+def is_same_page(url: str, article_url: str, *, as_before: bool = False) -> bool:
     """Whether an address names the same page as an article's address, or a copy of it: one in an
     archive, of a reading proxy, a translation.
 
     A Wikipedia title may be a path or `?title=`, with spaces, underscores or any percent-encoding,
     also on the mobile host; query, fragment and case of the first letter do not matter.
+
+    as_before: by the rule of earlier versions, which looked through no address.
     """
-    article = _page_identity(article_url)
-    return article is not None and article in map(_page_identity, look_through(url))
+    article = _page_identity(normalise_url(article_url.strip().replace(" ", "_")))
+    if article is None or as_before:
+        return article is not None and article == _page_identity(earlier_key(url))
+    return article in (_page_identity(normalise_url(each)) for each in look_through(url))
 
 
 @lru_cache(maxsize=2**16)
 def look_through(url: str) -> tuple[str, ...]:
     """Return an address and those that it carries: of the page that it redirects to, or is a copy
     of, in turn."""
-    found = [url]
-    cleaned = _clean(url.strip().replace(" ", "_"))
+    url = url.strip().replace(" ", "_")
+    found, cleaned = [url], _clean(url)
     while cleaned and len(found) <= MAX_LAYERS:
         cleaned = _clean(find_target(cleaned, copies=True) or "")
         found += [cleaned] if cleaned else []
@@ -117,9 +121,8 @@ def _build_key(cleaned: str) -> str | None:
 
 
 @lru_cache(maxsize=2**16)
-def _page_identity(url: str) -> tuple[str, str] | None:
+def _page_identity(key: str | None) -> tuple[str, str] | None:
     """Return (host, title) of a wiki page, (host, path and query) of any other page."""
-    key = normalise_url(url.strip().replace(" ", "_"))
     if key is None:
         return None
     parts = urlsplit(key)
