@@ -4,8 +4,9 @@ Source: DeepResearch Bench (arXiv 2506.11763 and its published code). A citation
 address. It is supported if the page contains a part of what the claim says: this is more lenient
 than Wiki Fact and DeepResearchGym and not comparable with them. Statements that differ only in
 case, spacing and final punctuation are one citation of a page, and so are a claim's redirects that
-led to one; the published code asks a model which statements are the same. Pairs that a claim was given across the end of its paragraph do not
-count: in the paper, a model says which address a statement cites.
+led to one; the published code asks a model which statements are the same. Pairs that a claim was
+given across the end of its paragraph do not count: in the paper, a model says which address a
+statement cites.
 """
 
 from collections.abc import Sequence
