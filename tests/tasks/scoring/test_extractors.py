@@ -43,9 +43,9 @@ def test_several_extractors_of_one_edition_are_said_with_their_agents(
     extracted(warehouse, "b", "r", "judge", "gemini m 1")
     assert describe_extractors(warehouse, "e") == (
         f"Facts: extracted offline ({EXTRACTOR_VERSION}). Claims: extracted offline "
-        f"({EXTRACTOR_VERSION}): reports of a, b, c and 1 more (4); extracted by the judge gemini m "
-        "1: reports of b (1). Several extractors made the claims, so figures that rest on them do not "
-        "compare like with like."
+        f"({EXTRACTOR_VERSION}): reports of a, b, c and 1 more (4); extracted by the judge "
+        "gemini m 1: reports of b (1). Several extractors made the claims, so figures that rest "
+        "on them do not compare like with like."
     )
     assert "reports of Ann, b, c and" in describe_extractors(warehouse, "e", {"a": "Ann"})
 

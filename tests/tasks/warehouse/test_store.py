@@ -79,15 +79,10 @@ def test_what_is_only_pretended_is_read_by_this_thread_and_not_written(
     edition_name = report("x").edition
     changes = [Change(Report, [report("x", "new")], replacing={"assignment": "x"})]
     texts = "SELECT text FROM reports ORDER BY assignment"
-    with (
-        pytest.raises(ZeroDivisionError),
-        ThreadPoolExecutor(1) as pool,
-        warehouse.pretend(edition_name, changes),
-    ):
+    with ThreadPoolExecutor(1) as pool, warehouse.pretend(edition_name, changes):
         assert warehouse.frame(texts)["text"].to_list() == ["new", "stays"]
         elsewhere = pool.submit(warehouse.frame, texts).result()
         assert elsewhere["text"].to_list() == ["old", "stays"]
-        raise ZeroDivisionError
     assert warehouse.frame(texts)["text"].to_list() == ["old", "stays"]
 
 
