@@ -64,6 +64,8 @@ class ExtractedClaims:
     """Markers in the body."""
     n_resolved: int = 0
     """Markers that lead to a URL."""
+    n_entries: int = 0
+    """Entries of the reference lists that have an address."""
 
     def __len__(self) -> int:
         return len(self.claims)
@@ -90,7 +92,9 @@ def extract_claims(title: str, markdown: str) -> ExtractedClaims:
     reason = _explain_unreliable(n_markers, n_resolved, references)
     if reason is None and not any(claim.citations for claim in claims):
         reason = "no statement has a marker that leads to a URL in it or after it"
-    return ExtractedClaims(tuple(claims), reason is None, reason, n_markers, n_resolved)
+    return ExtractedClaims(
+        tuple(claims), reason is None, reason, n_markers, n_resolved, references.n_urls
+    )
 
 
 def cite_statements(
