@@ -126,11 +126,11 @@ def test_a_dry_run_says_what_an_import_would_and_keeps_nothing(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
     unlisted = "# Wheel\n\nThe wheel turns twice a day.[1] It lifts eight boats.[2]\n"
-    folder = give(
-        tmp_path / "files",
-        **{f"{MERCURY}__md": TEXT, f"{BRIDGES}__md": unlisted, "stranger__md": "x",
-           f"{LIGHTHOUSE}__png": picture()},
-    )  # fmt: skip
+    given: dict[str, bytes | str] = {
+        f"{MERCURY}__md": TEXT, f"{BRIDGES}__md": unlisted, "stranger__md": "x",
+        f"{LIGHTHOUSE}__png": picture(),
+    }  # fmt: skip
+    folder = give(tmp_path / "files", **given)
 
     def run(dry_run: bool) -> ReportsSummary:
         matched = match_reports(warehouse, folder, "sample", "mine")
