@@ -23,6 +23,7 @@ from flows.runtime.task_runs import (
     run_task_for_error,
     run_task_for_result,
 )
+from tasks.archive.earlier_keys import find_pages_again
 from tasks.base import format_count
 from tasks.claims import extract_statements
 from tasks.costs.budget import get_budget
@@ -87,18 +88,21 @@ def stage_flow(name: str) -> Callable[[Work[ItemT, ResultT]], Work[ItemT, Result
 
 
 async def extract_pending(run: Evaluation) -> list[Failure]:
-    """Extract what is pending of an edition, in one process at a time.
+    """Extract what is pending of an edition, in one process at a time, and find the pages again
+    that reports cite by other keys now.
 
     Raises:
         Misconfigured: a model would be paid for it, and nobody has permitted that.
     """
     store = run.store
     async with hold_lock(store.locks, f"extraction of {run.edition}", print_message):
-        if not (todo := select_extractions(run)):
-            return []
-        usd = get_budget(store).usd
-        check_permitted(await asyncio.to_thread(describe_extraction, run, usd))
-        return await claims_stage(run, todo)
+        failures = []
+        if todo := select_extractions(run):
+            usd = get_budget(store).usd
+            check_permitted(await asyncio.to_thread(describe_extraction, run, usd))
+            failures = await claims_stage(run, todo)
+        await find_pages_again(store, run.edition)
+        return failures
 
 
 @stage_flow("claims")

@@ -59,13 +59,22 @@ async def extract_statements(
 
 async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> str | None:
     """Write the statements of one text; if that fails, write nothing and return why."""
-    text = load_text(warehouse, item)
     try:
-        found = await _run_offline(item, text)
+        changes = await read_offline(warehouse, item)
     except (LimitExceeded, HelperFailed) as error:
         return f"{item.title}: extracting its statements {error}"
-    await warehouse.write_async(*_build_changes(item, text, found, None))
+    await warehouse.write_async(*changes)
     return None
+
+
+async def read_offline(warehouse: Warehouse, item: PendingExtraction) -> list[Change]:
+    """Return the rows of what the offline extractor finds in one text; write nothing.
+
+    Raises:
+        LimitExceeded, HelperFailed: it takes too long, or breaks off.
+    """
+    text = load_text(warehouse, item)
+    return _build_changes(item, text, await _run_offline(item, text), None)
 
 
 async def _extract_with_judge(

@@ -1,5 +1,6 @@
 """`evergreen import reports`: import existing reports, or answers to questions, from files."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from flows.cli.hints import describe_next_step
 from flows.cli.options import WarehouseOption, make_edition_option
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDERR, print_message, transient_progress
+from flows.display.understandings import print_understandings
 from tasks.base import format_count
 from tasks.configuration.agents import load_agents
 from tasks.editions.names import UnknownName
@@ -17,6 +19,7 @@ from tasks.foreign_text import make_visible
 from tasks.imports.answers import AnswersSummary, hold_answers, import_answers
 from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
+from tasks.processes.pool import HELPERS
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Readable
 
@@ -52,33 +55,45 @@ def import_report_files(
         bool,
         typer.Option("--replace", help="Also replace reports that an agent was asked for."),
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only show what would be imported; nothing is kept."),
+    ] = False,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Import reports, or answers to questions, from files; idempotent.
 
-    Exit code 0 if every file is imported, 1 if any was left out or could not be read.
+    Prints what the offline extractor understands of each report. Exit code 0 if every file is
+    imported, 1 if any was left out or could not be read.
     """
     bars = transient_progress()
     with open_existing_warehouse(warehouse) as store:
         if hold_answers(store, path, edition):
             if agent is None:
                 raise typer.BadParameter("answers need it.", param_hint="--agent")
+            if dry_run:
+                raise typer.BadParameter("it is for reports alone.", param_hint="--dry-run")
             _print_answers(import_answers(store, path, edition, agent), edition, agent)
             return
         if agent is not None and not yes:
             _refuse_respelt(store, agent)
         matched = match_reports(store, path, edition, agent)
         _print_guesses(matched)
-        with bars:
+        with bars, closing(HELPERS):
             bar = bars.add_task("reading", total=len(matched.files))
 
             def on_progress(outcome: FileOutcome, done: int, total: int) -> None:
                 path = make_visible(outcome.path, one_line=True)
                 bars.update(bar, completed=done, total=total, description=path)
 
-            summary = import_reports(store, matched, yes, replace, on_progress)
+            summary = import_reports(
+                store, matched, yes, replace, on_progress, understand=True, dry_run=dry_run
+            )
+        print_understandings(summary.outcomes)
         _print_summary(summary, matched, yes)
-        if summary.count("new", "changed", "unchanged"):
+        if dry_run:
+            print_message("Nothing was kept: this was only tried (--dry-run).")
+        elif summary.count("new", "changed", "unchanged"):
             print_message(describe_next_step(store, summary.edition))
     if not summary.complete:
         raise typer.Exit(1)

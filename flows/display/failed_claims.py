@@ -38,6 +38,8 @@ def print_failed_claims(reports: Sequence[ExplainedReport]) -> None:
         if not report.scores:
             counts = "  not judged yet: evergreen evaluate"
         STDOUT.print(Text.assemble("\n", (title, "bold"), (counts, "dim")), highlight=False)
+        if report.reading:
+            STDOUT.print(f"  read: {report.reading}", style="dim", highlight=False, soft_wrap=True)
         for claim in failed:
             print_claim(claim, report, whole=False)
     if not n_claims:

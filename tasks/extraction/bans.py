@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from tasks.base import Frozen
-from tasks.extraction.urls import is_same_page, normalise_url
+from tasks.extraction.urls import is_same_page, look_through, normalise_url
 
 _HOST = re.compile(r"(?:[\w-]+\.)+[a-z0-9-]+", re.ASCII)
 
@@ -23,10 +23,8 @@ class BanList(Frozen):
     """Hosts, including their subdomains, at any port."""
 
     def matches(self, url: str) -> bool:
-        """Whether an address is one of these pages or on one of these hosts."""
-        key = normalise_url(url)
-        on_host = key is not None and is_on_host(key, self.hosts)
-        return on_host or any(is_same_page(url, page) for page in self.pages)
+        """Whether an address is one of these pages, a copy of one, or on one of these hosts."""
+        return is_on_host(url, self.hosts) or any(is_same_page(url, page) for page in self.pages)
 
 
 def parse_bans(entries: Iterable[str]) -> BanList:
@@ -49,9 +47,11 @@ def parse_bans(entries: Iterable[str]) -> BanList:
     return BanList(pages=tuple(pages), hosts=tuple(hosts))
 
 
-def is_on_host(key: str, hosts: Iterable[str]) -> bool:
-    """Whether a page is on one of these hosts or their subdomains."""
-    return is_host_or_subdomain(urlsplit(key).hostname or "", hosts)
+def is_on_host(url: str, hosts: Iterable[str]) -> bool:
+    """Whether a page, or one that it is a copy of, is on one of these hosts or their subdomains."""
+    hosts = tuple(hosts)
+    keys = filter(None, map(normalise_url, look_through(url)))
+    return any(is_host_or_subdomain(urlsplit(key).hostname or "", hosts) for key in keys)
 
 
 def is_host_or_subdomain(host: str, hosts: Iterable[str]) -> bool:

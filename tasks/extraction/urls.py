@@ -2,7 +2,7 @@
 
 Scheme, host (case, default port, mobile and `www` variants), percent-encoding, the order of query
 parameters, tracking parameters, fragment, trailing slash and punctuation are normalised, so that
-variants of an address give one key.
+variants of an address give one key. A redirect that carries its target is the target.
 """
 
 import re
@@ -11,6 +11,8 @@ from unicodedata import normalize
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from w3lib.url import canonicalize_url
+
+from tasks.extraction.wrappers import MAX_LAYERS, find_target
 
 TRACKING = re.compile(
     r"(?:utm_\w+|gclid|gclsrc|gad_\w+|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|igshid|igsh|"
@@ -36,8 +38,73 @@ def normalise_url(url: str) -> str | None:
     Idempotent. The scheme is always `https`: a page served under both schemes is one page.
     """
     cleaned = clean_url(url)
-    if cleaned is None:
+    key = _build_key(cleaned) if cleaned else None
+    # A key may show a wrapper that the address as written hid, by encoding its path.
+    for _ in range(MAX_LAYERS):
+        if key is None or (target := clean_url(key)) is None or target == key:
+            break
+        key = _build_key(target)
+    return key
+
+
+def earlier_key(url: str) -> str | None:
+    """Return the key that an address had while redirects were not taken for their targets: pages
+    may be archived under it."""
+    cleaned = _clean(url)
+    return _build_key(cleaned) if cleaned else None
+
+
+def is_same_page(url: str, article_url: str, *, as_before: bool = False) -> bool:
+    """Whether an address names the same page as an article's address, or a copy of it: one in an
+    archive, of a reading proxy, a translation.
+
+    A Wikipedia title may be a path or `?title=`, with spaces, underscores or any percent-encoding,
+    also on the mobile host; query, fragment and case of the first letter do not matter.
+
+    as_before: by the rule of earlier versions, which looked through no address.
+    """
+    article = _page_identity(normalise_url(article_url.strip().replace(" ", "_")))
+    if article is None or as_before:
+        return article is not None and article == _page_identity(earlier_key(url))
+    return article in (_page_identity(normalise_url(each)) for each in look_through(url))
+
+
+@lru_cache(maxsize=2**16)
+def look_through(url: str) -> tuple[str, ...]:
+    """Return an address and those that it carries: of the page that it redirects to, or is a copy
+    of, in turn."""
+    url = url.strip().replace(" ", "_")
+    found, cleaned = [url], _clean(url)
+    while cleaned and len(found) <= MAX_LAYERS:
+        cleaned = _clean(find_target(cleaned, copies=True) or "")
+        found += [cleaned] if cleaned else []
+    return tuple(found)
+
+
+def clean_url(url: str) -> str | None:
+    """Remove Markdown escapes, brackets and trailing punctuation, so that the address can be
+    requested; of a redirect that carries its target, return that. None if it is no http(s)
+    address."""
+    cleaned = _clean(url)
+    for _ in range(MAX_LAYERS):
+        target = _clean(find_target(cleaned) or "") if cleaned else None
+        if target is None:
+            break
+        cleaned = target
+    return cleaned
+
+
+def _clean(url: str) -> str | None:
+    if len(url) > 2 * MAX_LENGTH:
         return None
+    text = _MARKDOWN_ESCAPE.sub(r"\1", url.strip().strip("<>")).strip()
+    text = _trim(_AMPERSAND.sub("&", text))
+    if len(text) > MAX_LENGTH or not text.lower().startswith(("http://", "https://")):
+        return None
+    return None if re.search(r"\s", text) else text
+
+
+def _build_key(cleaned: str) -> str | None:
     try:
         parts = urlsplit(canonicalize_url(cleaned, keep_fragments=False))
         host, port = parts.hostname, parts.port
@@ -53,32 +120,9 @@ def normalise_url(url: str) -> str | None:
     return _trim(f"https://{place}{_normalise_path(parts.path)}" + (f"?{query}" if query else ""))
 
 
-def is_same_page(url: str, article_url: str) -> bool:
-    """Whether an address names the same page as an article's address.
-
-    A Wikipedia title may be a path or `?title=`, with spaces, underscores or any percent-encoding,
-    also on the mobile host; query, fragment and case of the first letter do not matter.
-    """
-    page = _page_identity(url)
-    return page is not None and page == _page_identity(article_url)
-
-
-def clean_url(url: str) -> str | None:
-    """Remove Markdown escapes, brackets and trailing punctuation, so that the address can be
-    requested. None if it is no http(s) address."""
-    if len(url) > 2 * MAX_LENGTH:
-        return None
-    text = _MARKDOWN_ESCAPE.sub(r"\1", url.strip().strip("<>")).strip()
-    text = _trim(_AMPERSAND.sub("&", text))
-    if len(text) > MAX_LENGTH or not text.lower().startswith(("http://", "https://")):
-        return None
-    return None if re.search(r"\s", text) else text
-
-
 @lru_cache(maxsize=2**16)
-def _page_identity(url: str) -> tuple[str, str] | None:
+def _page_identity(key: str | None) -> tuple[str, str] | None:
     """Return (host, title) of a wiki page, (host, path and query) of any other page."""
-    key = normalise_url(url.strip().replace(" ", "_"))
     if key is None:
         return None
     parts = urlsplit(key)

@@ -15,6 +15,7 @@ from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import load_agents
 from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument, parse_kind
 from tasks.documents.reading import check_size, read_document
+from tasks.extraction.understanding import Understanding, understand_in_helper
 from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.imports.answers import find_questions
 from tasks.imports.matching import MatchedFile, MatchedFiles
@@ -34,6 +35,10 @@ SCAN = "it has no text: judges that read its media type get the file, others can
 REMARK = "file_remark"
 ISSUE_KINDS: dict[str, str] = {"left out": "file_left_out", "unreadable": "unreadable_file"}
 OF_REPORT = "edition = $1 AND agent = $2 AND assignment = $3"
+TITLES = """
+SELECT assignment, coalesce(a.query, t.title) FROM assignments AS a
+LEFT JOIN articles AS t USING (edition, article) WHERE a.edition = $1
+"""
 FILE_ISSUE_KINDS = frozenset([REMARK, *ISSUE_KINDS.values()])
 """The kinds of import issues made here; those of other imports are kept."""
 
@@ -50,6 +55,9 @@ class FileOutcome(Frozen):
     outcome: Outcome
     remarks: tuple[str, ...] = ()
     """Why it was left out, or what was not read."""
+    understood: Understanding | None = None
+    """What the offline extractor finds in a report; None if it was not to look, or the file is no
+    text or the answer to a question."""
 
 
 class ReportsSummary(Frozen):
@@ -74,6 +82,9 @@ def import_reports(
     accept_guesses: bool = False,
     replace: bool = False,
     on_file: Callable[[FileOutcome, int, int], None] = lambda outcome, done, total: None,
+    *,
+    understand: bool = False,
+    dry_run: bool = False,
 ) -> ReportsSummary:
     """Import matched files one by one, then export the edition's snapshot.
 
@@ -82,15 +93,18 @@ def import_reports(
             accepted before need it no more.
         replace: also replace reports that were requested from an agent.
         on_file: called after each file with its outcome, the number done, and the total.
+        understand: have the offline extractor look at each report, in a helper process.
+        dry_run: keep nothing; the outcomes are those of an import.
     """
-    importer = _Importer(warehouse, matched, accept_guesses, replace)
+    importer = _Importer(warehouse, matched, accept_guesses, replace, understand, dry_run)
     outcomes: list[FileOutcome] = []
     for number, item in enumerate(matched.files, start=1):
         outcomes.append(importer.import_file(item))
         on_file(outcomes[-1], number, len(matched.files))
-    for agent in sorted({item.agent for item in matched.files}):
-        _write_issues(warehouse, matched, agent, [o for o in outcomes if o.agent == agent])
-    export_edition(warehouse, matched.edition)
+    if not dry_run:
+        for agent in sorted({item.agent for item in matched.files}):
+            _write_issues(warehouse, matched, agent, [o for o in outcomes if o.agent == agent])
+        export_edition(warehouse, matched.edition)
     return ReportsSummary(edition=matched.edition, outcomes=tuple(outcomes))
 
 
@@ -111,7 +125,13 @@ class _Importer:
     """Imports files one by one; a failure of one does not affect the others."""
 
     def __init__(
-        self, warehouse: Warehouse, matched: MatchedFiles, accept_guesses: bool, replace: bool
+        self,
+        warehouse: Warehouse,
+        matched: MatchedFiles,
+        accept_guesses: bool,
+        replace: bool,
+        understand: bool,
+        dry_run: bool,
     ) -> None:
         self._warehouse = warehouse
         self._edition = matched.edition
@@ -122,6 +142,9 @@ class _Importer:
         self._file_store = FileStore(files_folder(warehouse.location))
         self._questions = find_questions(warehouse, matched.edition)
         self._guard = KeyGuard()
+        self._understand = understand
+        self._dry_run = dry_run
+        self._titles = dict(warehouse.frame(TITLES, [matched.edition]).iter_rows())
 
     def import_file(self, item: MatchedFile) -> FileOutcome:
         """Read a file and write its report."""
@@ -143,12 +166,8 @@ class _Importer:
             problem = f"it holds the value of {', '.join(leaked)}: take it out, replace that key"
             return self._make_outcome(item, "left out", problem)
         report = self._make_report(item, assignment, document)
-        files = self._make_files(item, assignment, content, document)
-        stored = self._load_files(report)
-        if report.status == "scanned" and stored[:1] == files[:1]:
-            files = stored  # another version of Pillow may write other bytes of the same picture
-        if before is None or (before, files) != (report, stored):
-            self._write(report, files, before)
+        if not self._dry_run:
+            self._keep(report, self._make_files(item, assignment, content, document), before)
         outcome: Outcome = (
             "new"
             if before is None
@@ -157,7 +176,18 @@ class _Importer:
             else "changed"
         )
         scan = (SCAN,) if report.status == "scanned" else ()
-        return self._make_outcome(item, outcome, *document.page_remarks, *document.remarks, *scan)
+        made = self._make_outcome(item, outcome, *document.page_remarks, *document.remarks, *scan)
+        if not self._understand or scan or assignment in self._questions:
+            return made
+        title = self._titles.get(assignment) or assignment
+        return made.model_copy(update={"understood": understand_in_helper(title, report.text)})
+
+    def _keep(self, report: Report, files: Sequence[ReportFile], before: Report | None) -> None:
+        stored = self._load_files(report)
+        if report.status == "scanned" and stored[:1] == files[:1]:
+            files = stored  # another version of Pillow may write other bytes of the same picture
+        if before is None or (before, files) != (report, stored):
+            self._write(report, files, before)
 
     def _find_skip_reason(self, item: MatchedFile, before: Report | None) -> str | None:
         """Return why a file is left out; None if it is imported."""

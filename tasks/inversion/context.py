@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tasks.configuration.inversion import InversionSettings
 from tasks.extraction.bans import is_on_host
-from tasks.extraction.urls import is_same_page, normalise_url
+from tasks.extraction.urls import is_same_page, look_through, normalise_url
 from tasks.inversion.checks import SourceArticle, shared_share
 from tasks.inversion.naming import split_words
 from tasks.judges.inversion import ClaimMatcher, Inverter
@@ -79,9 +79,11 @@ def is_article_url(url: str, article_url: str, title: str, hosts: Sequence[str])
     """
     if is_same_page(url, article_url):
         return True
-    key = normalise_url(url)
-    if key is None or not is_on_host(key, hosts):
-        return False
+    keys = filter(None, map(normalise_url, look_through(url)))
+    return any(is_on_host(key, hosts) and _has_title(key, title) for key in keys)
+
+
+def _has_title(key: str, title: str) -> bool:
     place = urlsplit(key)
     segments = unquote(place.path).split("/")
     # A title may contain slashes.

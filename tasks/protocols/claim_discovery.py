@@ -34,7 +34,7 @@ from tasks.protocols.claim_profiles import (
 from tasks.protocols.claim_questions import AnsweredQuestion
 from tasks.protocols.claim_search import compute_search_figures, decide_search
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
-from tasks.protocols.redirects import Redirects, redirect_chain
+from tasks.protocols.redirects import Redirects, reach_addresses, redirect_chain
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
 
@@ -204,7 +204,7 @@ def is_banned(url: str, banned: Sequence[str], redirects: Redirects) -> bool:
     named = parse_bans(banned)
     pages = tuple(each for page in named.pages for each in redirect_chain(page, redirects))
     bans = BanList(pages=pages, hosts=named.hosts)
-    return any(bans.matches(each) for each in redirect_chain(url, redirects))
+    return any(bans.matches(each) for each in reach_addresses(url, redirects))
 
 
 def _collect_sources(claim: AnsweredClaim) -> tuple[str, ...]:

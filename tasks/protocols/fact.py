@@ -3,9 +3,10 @@
 Source: DeepResearch Bench (arXiv 2506.11763 and its published code). A citation is a claim with one
 address. It is supported if the page contains a part of what the claim says: this is more lenient
 than Wiki Fact and DeepResearchGym and not comparable with them. Statements that differ only in
-case, spacing and final punctuation are one citation of a page; the published code asks a model
-which statements are the same. Pairs that a claim was given across the end of its paragraph do not
-count: in the paper, a model says which address a statement cites.
+case, spacing and final punctuation are one citation of a page, and so are a claim's redirects that
+led to one; the published code asks a model which statements are the same. Pairs that a claim was
+given across the end of its paragraph do not count: in the paper, a model says which address a
+statement cites.
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import add_reasons, build_figures, find_unreliable
+from tasks.protocols.redirects import Redirects, redirect_chain
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import OPEN_STATUSES, Citation, Status
@@ -59,6 +61,7 @@ class FactFramework:
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         citations = _mark_open(judged.select_step(CITATION))
+        citations = _merge_redirects(citations, judged.redirects)
         decided = pl.col("label").is_in([SUPPORTED, UNSUPPORTED])
         supported = pl.col("label") == SUPPORTED
         valid = compute_shares(citations.filter(decided | pl.col("open")), supported)
@@ -132,6 +135,17 @@ def _mark_open(verdicts: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(str(Status.JUDGE_ERROR)))
         .otherwise(pl.lit(str(Status.OK))),
     )
+
+
+def _merge_redirects(citations: pl.DataFrame, redirects: Redirects) -> pl.DataFrame:
+    """Keep one citation of a claim's redirects to the same page, a decided one if there is one."""
+    parts = citations["item"].str.splitn(" ", 2).struct
+    claim, url = parts.field("field_0"), parts.field("field_1")
+    ends = {each: redirect_chain(each, redirects)[-1] for each in url.unique()}
+    marked = citations.with_columns(claim=claim, page=url.replace(ends))
+    kept = marked.sort(pl.col("label").is_null(), "open", maintain_order=True)
+    same = ["assignment", "claim", "page"]
+    return kept.unique(same, keep="first", maintain_order=True).drop("claim", "page")
 
 
 def _count_citations(citations: pl.DataFrame, hit: pl.Expr) -> pl.DataFrame:

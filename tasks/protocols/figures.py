@@ -16,7 +16,7 @@ FIGURE_SCHEMA = {
     "n_open": pl.Int64,
     "reason": pl.String,
 }
-"""A row per report and metric; `reason` says why a value is null."""
+"""A row per report and metric; `reason` says why a value is null, or what to know of it."""
 
 
 class FigureValues(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from tasks.extraction.urls import is_same_page, normalise_url
+from tasks.extraction.urls import earlier_key, is_same_page, look_through, normalise_url
 from tasks.warehouse.pages import Page
 
 Redirects = Mapping[str, str]
@@ -21,12 +21,28 @@ def redirect_chain(url: str, redirects: Redirects) -> tuple[str, ...]:
     """
     key = normalise_url(url) or url
     chain = {key: url}
-    while (key := redirects.get(key, "")) and key not in chain:
+    key = redirects.get(key) or redirects.get(earlier_key(url) or url, "")
+    while key and key not in chain:
         chain[key] = key
+        key = redirects.get(key, "")
     return tuple(chain.values())
 
 
+def reach_addresses(url: str, redirects: Redirects) -> tuple[str, ...]:
+    """Return an address, those of the pages that it is a copy of, and where each redirects to."""
+    return tuple(hop for each in look_through(url) for hop in redirect_chain(each, redirects))
+
+
 def cites_page(urls: Iterable[str], page: str, redirects: Redirects) -> bool:
-    """Whether any of the addresses is a page, or redirects to it: a claim that cites the target
-    article is leaked."""
-    return any(is_same_page(each, page) for url in urls for each in redirect_chain(url, redirects))
+    """Whether any of the addresses is a page or a copy of it, or redirects to one: a claim that
+    cites the target article is leaked."""
+    return any(is_same_page(each, page) for url in urls for each in reach_addresses(url, redirects))
+
+
+def cited_page_before(urls: Iterable[str], page: str, redirects: Redirects) -> bool:
+    """The same by the rule of earlier versions: no copy counted, nor a redirect by its address."""
+    return any(
+        is_same_page(each, page, as_before=True)
+        for url in urls
+        for each in redirect_chain(url, redirects)
+    )

@@ -12,6 +12,7 @@ from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.board_notes import (
     describe_columns_left_out,
+    describe_earlier_leaks,
     describe_empty_lists,
     describe_mixed_models,
     describe_reports,
@@ -91,6 +92,9 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                                 board.note,
                                 describe_stand_ins(material.source, judge, {*of_board["protocol"]}),
                                 describe_reports(of_board, "Reports", material.agents),
+                                describe_earlier_leaks(
+                                    material.source, material.edition, judge, board, material.agents
+                                ),
                                 describe_empty_lists(of_board, material.agents),
                                 describe_mixed_models(of_board, material.agents),
                                 extractors if _uses_statements(board) else "",

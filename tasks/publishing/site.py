@@ -43,7 +43,8 @@ WITH judged AS (
 SELECT
     (SELECT count(*) FROM judged) AS verdicts,
     (SELECT count(*) FROM judged WHERE status = 'ok') AS decided,
-    (SELECT count(DISTINCT c.url) FROM citations AS c JOIN pages AS p USING (edition, url)
+    (SELECT count(DISTINCT coalesce(p.final_url, c.url))
+        FROM citations AS c JOIN pages AS p USING (edition, url)
         WHERE c.edition = $1 AND p.status = 'ok') AS pages
 """
 

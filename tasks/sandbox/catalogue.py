@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from tasks.base import Frozen
 from tasks.extraction.bans import is_host_or_subdomain
-from tasks.extraction.urls import normalise_url
+from tasks.extraction.urls import look_through, normalise_url
 from tasks.protocols.redirects import redirect_chain
 from tasks.sandbox.bans import Ban
 from tasks.sandbox.lance import sql_in, sql_until
@@ -47,6 +47,8 @@ class Catalogue:
         self._copies: dict[str, list[str]] = {}
         self._redirects: dict[str, str] = {}
         self._redirected_from: dict[str, list[str]] = {}
+        self._copies_of: dict[str, list[str]] = {}
+        """Page key to archived copies and translations of that page."""
         self._on_host: dict[str, list[str]] = {}
         self._banned: dict[Ban, frozenset[str]] = {}
         for page in sorted(pages, key=lambda page: str(page["url"])):
@@ -63,7 +65,10 @@ class Catalogue:
         if final_url:
             self._redirects[url] = final_url
             self._redirected_from.setdefault(final_url, []).append(url)
-        for host in {urlsplit(place).hostname or "" for place in (url, final_url) if place}:
+        places = [each for place in (url, final_url) if place for each in look_through(place)]
+        for original in {normalise_url(place) for place in places} - {None, url, final_url}:
+            self._copies_of.setdefault(str(original), []).append(url)
+        for host in {urlsplit(place).hostname or "" for place in places}:
             self._on_host.setdefault(host, []).append(url)
 
     @property
@@ -82,7 +87,7 @@ class Catalogue:
     def find_banned(self, ban: Ban) -> frozenset[str]:
         """Find the pages of a ban, except those marked as encyclopedias: its pages and copies of
         its articles with their redirect targets, the pages on its hosts, and all pages that
-        redirect to these or to an encyclopedia."""
+        redirect to these or to an encyclopedia, or whose address says that they are copies."""
         if ban not in self._banned:
             copies = [url for article in ban.articles for url in self._copies.get(article, ())]
             pages = (*ban.pages, *copies)
@@ -101,7 +106,7 @@ class Catalogue:
             page = left.pop()
             if page not in found:
                 found.add(page)
-                left += self._redirected_from.get(page, ())
+                left += [*self._redirected_from.get(page, ()), *self._copies_of.get(page, ())]
         return found
 
     def sql_condition(self, page_filter: PageFilter) -> str | None:

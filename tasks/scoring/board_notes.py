@@ -12,9 +12,17 @@ from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry, Missing
 from tasks.metrics.ranks import can_be_significant
 from tasks.protocols.registry import available_protocols
+from tasks.protocols.wiki_fact_figures import EARLIER_LEAKS
 from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
+from tasks.warehouse.store import Readable
 
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 LEAKAGE = "leakage_rate"
+EARLIER = """
+SELECT agent, count(*) FROM scores WHERE edition = $1 AND judge = $2
+    AND metric = 'coverage_wiki' AND reason = $3 AND list_contains($4, protocol)
+GROUP BY agent ORDER BY agent
+"""
 EMPTY_LIST = "‡"
 """The mark of a figure that rests on an empty list that the offline extractor doubts."""
 MIXED_MODELS = "§"
@@ -54,9 +62,7 @@ def format_delivered(row: Mapping[str, Any]) -> str:
     return f"{row['n_delivered']:,} of {row['n_assignments']:,}"
 
 
-def describe_reports(
-    rows: pl.DataFrame, heading: str, names: Mapping[str, str] = MappingProxyType({})
-) -> str:
+def describe_reports(rows: pl.DataFrame, heading: str, names: Mapping[str, str] = NO_NAMES) -> str:
     """Explain the column with the reports, who is not ranked, and which reports leakage leaves out.
 
     names: agent → display name; the agent's id if it has none.
@@ -78,9 +84,7 @@ def describe_columns_left_out(rows: pl.DataFrame, titles: Mapping[str, str]) -> 
     return f"No figures by this judge{' so far' if pending else ''}: {named}."
 
 
-def describe_empty_lists(
-    rows: pl.DataFrame, names: Mapping[str, str] = MappingProxyType({})
-) -> str:
+def describe_empty_lists(rows: pl.DataFrame, names: Mapping[str, str] = NO_NAMES) -> str:
     """Explain the mark of empty lists, with their number by agent; empty if there are none."""
     counted = rows.filter(pl.col("n_empty_lists") > 0).group_by("agent")
     found = counted.agg(pl.col("n_empty_lists").max()).sort("agent").iter_rows()
@@ -89,14 +93,26 @@ def describe_empty_lists(
     return named and f"{EMPTY_LIST}: {said} some (evergreen explain). Reports: {named}."
 
 
-def describe_mixed_models(
-    rows: pl.DataFrame, names: Mapping[str, str] = MappingProxyType({})
-) -> str:
+def describe_mixed_models(rows: pl.DataFrame, names: Mapping[str, str] = NO_NAMES) -> str:
     """Explain the mark of mixed models, with the models of each agent; empty if there are none."""
     mixed = rows.filter(pl.col("models").is_not_null()).sort("n_reports", descending=True)
     found = mixed.unique("agent", keep="first").sort("agent").select("agent", "models").iter_rows()
     named = "; ".join(f"{names.get(agent, agent)} answered as {models}" for agent, models in found)
     return named and f"{MIXED_MODELS}: {named}."
+
+
+def describe_earlier_leaks(
+    source: Readable, edition: str, judge: str, board: Board, names: Mapping[str, str] = NO_NAMES
+) -> str:
+    """Say how many of an agent's reports have a coverage that was judged with the leak rule of
+    earlier versions; empty if none has, or the board does not show it."""
+    given = [edition, judge, EARLIER_LEAKS, sorted(board.protocols)]
+    found = source.frame(EARLIER, given).iter_rows()
+    named = ", ".join(f"{names.get(agent, agent)} {n:,}" for agent, n in found)
+    return named and (
+        "Coverage of these reports still counts claims that cite copies of the article, as it was "
+        f"judged when these were no leaks; in leakage they are: {named}."
+    )
 
 
 def describe_completeness() -> str:

@@ -22,7 +22,7 @@ from tasks.warehouse.rows import Row
 from tasks.warehouse.schema import check_file, connect, ensure_schema
 from tasks.warehouse.sql import quote_literal
 from tasks.warehouse.write_counter import WriteCounter
-from tasks.warehouse.writer import Change, Writer, translate_error
+from tasks.warehouse.writer import Change, Writer, apply_change, translate_error
 
 if TYPE_CHECKING:
     from tasks.warehouse.lake_locks import LakeLocks
@@ -117,6 +117,23 @@ class Warehouse:
     async def write_async(self, *changes: Change) -> None:
         """Like `write`, without blocking the event loop."""
         await asyncio.wrap_future(self._submit(*changes))
+
+    @contextmanager
+    def pretend(self, edition: str, changes: Sequence[Change]) -> Iterator[None]:
+        """Let this thread read an edition as if these changes were written, in the tables that
+        they change; nothing is written."""
+        cursor = self._cursor()
+        tables = {change.model.table for change in changes}
+        try:
+            for table in tables:  # a temporary table hides the one of its name
+                sql = f"CREATE TEMP TABLE {table} AS SELECT * FROM {table} WHERE edition = $1"
+                cursor.execute(sql, [edition])
+            for change in changes:
+                apply_change(cursor, change)
+            yield
+        finally:
+            for table in tables:
+                cursor.execute(f"DROP TABLE IF EXISTS temp.{table}")
 
     def take_notes(self) -> None:
         """Take in the rows of the audit that wait as notes. A row that is complete stays."""

@@ -176,9 +176,9 @@ class Writer:
                     if change.appending:
                         appended.setdefault(change.model, []).extend(change.rows)
                     else:
-                        self._apply(change)
+                        apply_change(self._connection, change)
             for model, rows in appended.items():
-                self._insert(model, rows)
+                _insert(self._connection, model, rows)
             if self._counter:
                 self._counter.commit(self._connection, len(units))
             else:
@@ -188,23 +188,30 @@ class Writer:
                 self._connection.execute("ROLLBACK")
             raise
 
-    def _apply(self, change: Change) -> None:
-        table = change.model.table
-        if change.replacing:
-            where = " AND ".join(f'"{column}" = ?' for column in change.replacing)
-            self._connection.execute(
-                f"DELETE FROM {table} WHERE {where}", list(change.replacing.values())
-            )
-            self._insert(change.model, change.rows)
-        else:
-            self._insert(change.model, change.rows, _merge_sql(change.model, change.only_new))
 
-    def _insert(self, model: type[Row], rows: Sequence[Row], sql: str | None = None) -> None:
-        if not rows:
-            return
-        self._connection.register("incoming", arrow_table(model, rows))
-        self._connection.execute(sql or f"INSERT INTO {model.table} BY NAME SELECT * FROM incoming")
-        self._connection.unregister("incoming")
+def apply_change(connection: duckdb.DuckDBPyConnection, change: Change) -> None:
+    """Apply a change to the tables that a connection sees."""
+    if not change.replacing:
+        _insert(connection, change.model, change.rows, _merge_sql(change.model, change.only_new))
+        return
+    where = " AND ".join(f'"{column}" = ?' for column in change.replacing)
+    connection.execute(
+        f"DELETE FROM {change.model.table} WHERE {where}", list(change.replacing.values())
+    )
+    _insert(connection, change.model, change.rows)
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection,
+    model: type[Row],
+    rows: Sequence[Row],
+    sql: str | None = None,
+) -> None:
+    if not rows:
+        return
+    connection.register("incoming", arrow_table(model, rows))
+    connection.execute(sql or f"INSERT INTO {model.table} BY NAME SELECT * FROM incoming")
+    connection.unregister("incoming")
 
 
 def arrow_table(model: type[Row], rows: Sequence[Row]) -> "pa.Table":

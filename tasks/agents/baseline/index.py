@@ -23,7 +23,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 
 from tasks.configuration.inversion import load_inversion
-from tasks.extraction.bans import is_host_or_subdomain
+from tasks.extraction.bans import is_on_host
 from tasks.extraction.urls import normalise_url
 from tasks.files.locks import hold_lock
 from tasks.judges.text import extract_terms, load_stop_words, split_sentences, strip_markdown
@@ -204,7 +204,7 @@ def is_source(url: str, title: str, text: str, hosts: Sequence[str]) -> bool:
         return False
     place = urlsplit(key)
     host = place.hostname or ""
-    if is_host_or_subdomain(host, hosts):
+    if is_on_host(key, hosts):
         return False
     if _SEARCH_ENGINES.fullmatch(host) and re.match(r"/(?:search|url|books/feeds|$)", place.path):
         return False

@@ -47,6 +47,7 @@ def test_a_report_is_told_with_its_figures_claims_and_facts(
     report = as_object(evergreen, warehouse)
     assert f"{report['title']} · {report['agent_name']} · sample" in out
     assert "offline lexical judge, no LLM used" in out
+    assert "\nRead " not in out
     for claim in report["claims"]:
         assert claim["text"][:60] in out
     for fact in report["facts"]:
@@ -171,6 +172,9 @@ def test_an_agent_that_nobody_has_judged_has_no_claims_that_hold(
     assert titles
     assert all(line.endswith("not judged yet: evergreen evaluate") for line in titles)
     assert out.strip().endswith("No claim of these reports has been judged.")
+    assert len(re.findall(r"^  read: \d.* words, \d+ claims?, ", out, re.M)) == len(titles)
+    _, out, _ = evergreen("explain", NAME, "--warehouse", path)
+    assert re.search(r"^Read +\d.* words, [1-9]\d* claims, ", out, re.M)
 
 
 def test_an_agent_alone_is_answered_with_its_claims_that_are_not_supported(

@@ -74,6 +74,11 @@ def test_any_entry_is_read_or_refused(entry: str) -> None:
         ("https://en.wikipedia.org/w/index.php?title=old_Mill",
          "https://en.wikipedia.org/wiki/Old_Mill", True),
         ("no address", "a.example", False),
+        ("https://web.archive.org/web/2020/https://a.example/x", "https://a.example/x", True),
+        ("https://r.jina.ai/https://news.a.example/y", "a.example", True),
+        ("https://www.google.com/url?q=https://a.example/x", "https://a.example/x", True),
+        ("https://web.archive.org/web/2020/https://a.example/x", "web.archive.org", True),
+        ("https://a.example/x", "https://web.archive.org/web/2020/https://a.example/x", False),
     ],
 )  # fmt: skip
 def test_an_address_is_named_by_its_page_or_its_host(url: str, entry: str, named: bool) -> None:

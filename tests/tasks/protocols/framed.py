@@ -22,7 +22,7 @@ REPORTS = {"assignment": pl.String, "state": pl.String, "state_reason": pl.Strin
 VERDICTS = {**dict.fromkeys(("assignment", "step", "item", "status", "label"), pl.String),
             "score": pl.Float64, "reason": pl.String}  # fmt: skip
 CLAIMS = {"assignment": pl.String, "number": pl.Int64} | dict.fromkeys(
-    ("attributed", "own", "leaked", "published"), pl.Boolean
+    ("attributed", "own", "leaked", "leaked_before", "published"), pl.Boolean
 )
 
 
@@ -130,6 +130,7 @@ def framed(
             VERDICTS,
         ),
         claims=_frame([row for case in cases for row in _claim_rows(case)], CLAIMS),
+        redirects=collect_redirects(page for case in cases for page in case.pages),
         rubrics=_frame(
             [tuple(getattr(rubric, name) for name in RUBRIC_SCHEMA) for rubric in rubrics],
             RUBRIC_SCHEMA,
@@ -152,7 +153,7 @@ def _claim_rows(case: Case) -> list[tuple[Any, ...]]:
     own = {pair.number for pair in case.citations if pair.kind == "explicit"}
     return [
         (claim.assignment, claim.number, claim.number in attributed, claim.number in own,
-         claim.number in leaked, claim.source == "published")
+         claim.number in leaked, claim.number in leaked, claim.source == "published")
         for claim in case.claims
     ]  # fmt: skip
 

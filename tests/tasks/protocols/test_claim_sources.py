@@ -42,6 +42,8 @@ def test_a_redirect_to_a_banned_page_or_host_is_banned() -> None:
     urls = [f"https://redirect.example/r/{n}" for n in range(1, 5)]
     assert [is_banned(url, BANNED, redirects) for url in urls] == [True, True, False, False]
     assert is_banned("HTTP://redirect.example:80/r/1/?utm_source=x", BANNED, redirects)
+    archived = [f"https://web.archive.org/web/2020/{url}" for url in urls]
+    assert [is_banned(url, BANNED, redirects) for url in archived] == [True, True, False, False]
     claims = [claim(urls[0]), claim(urls[2])]
     assert compute_leakage(claims, BANNED, redirects) == (1.0, 2, 0, None)
     assert compute_leakage(claims, BANNED, {}) == (0.0, 2, 0, None)

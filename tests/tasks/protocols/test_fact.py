@@ -97,6 +97,17 @@ def test_a_double_counts_nowhere() -> None:
     assert figures(case([("one", [A]), ("two", [A]), ("One!", [A])], {A: "one"})) == once
 
 
+def test_a_claims_redirects_to_one_page_are_one_citation() -> None:
+    there, *moved = [f"https://a.org/{n}" for n in range(3)]
+    cited = [("one", [there, *moved]), ("two", [there])]
+    of = case(cited, dict.fromkeys([there, *moved], "one two"))
+    led = {there: None, **dict.fromkeys(moved, there)}
+    pages = tuple(page.model_copy(update={"final_url": led[page.url]}) for page in of.pages)
+    found = figures(of.model_copy(update={"pages": pages}))
+    assert found["valid_rate"][:2] == found["decided_citations"][:1] * 2 == (2, 2)
+    assert figures(of)["decided_citations"][0] == 4
+
+
 def test_what_is_still_to_come_is_open_and_in_no_figure() -> None:
     of = case([("one", [A]), ("!", [A]), ("three", [B])], {A: "one"})
     assert figures(of) == {

@@ -139,9 +139,11 @@ def test_figures_counted_by_hand(of: Case, expected: Figures) -> None:
 @pytest.mark.parametrize(
     "url",
     ["https://en.m.wikipedia.org/wiki/Red_Lighthouse#History",
-     "http://en.wikipedia.org/wiki/Red%20Lighthouse?x=1"],
+     "http://en.wikipedia.org/wiki/Red%20Lighthouse?x=1",
+     "https://www.google.com/url?q=https://en.wikipedia.org/wiki/Red_Lighthouse",
+     "https://web.archive.org/web/2020id_/https://en.wikipedia.org/wiki/Red_Lighthouse"],
 )  # fmt: skip
-def test_a_mobile_or_encoded_address_of_the_article_is_a_leak_as_well(url: str) -> None:
+def test_another_address_of_the_article_or_of_a_copy_is_a_leak_as_well(url: str) -> None:
     key = normalise_url(url)
     assert key
     assert figures(case([], [("red tower", [key])]))["leakage_rate"] == (1.0, 1)

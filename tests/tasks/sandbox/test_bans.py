@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.extraction.bans import is_on_host
+from tasks.inversion.context import is_article_url
 from tasks.sandbox.bans import CopyDetector
+from tasks.sandbox.catalogue import Catalogue, PageFilter
 from tasks.sandbox.snapshot import read_assignments, read_ban
 from tests.tasks.sandbox.archives import ARTICLE, WIKI, make_ban, write_snapshot
 
@@ -56,3 +59,23 @@ def test_a_page_on_the_same_subject_is_none(text: str) -> None:
 def test_any_text_can_be_compared(text: str) -> None:
     assert COPIES.find_articles(text) == []
     assert CopyDetector({}, 8, 0.3).find_articles(text) == []
+
+
+def test_copies_by_their_address_are_banned_with_their_page_or_host() -> None:
+    copies = [f"https://web.archive.org/web/2020/https://src.example/{n}" for n in (1, 2)]
+    moved, free = "https://r.example/3", "https://web.archive.org/web/2020/https://free.example/1"
+    catalogue = Catalogue(
+        [{"url": url, "final_url": copies[0] if url == moved else None, "day": None,
+          "encyclopedia": False, "copies": None, "_rowid": number}
+         for number, url in enumerate([*copies, moved, free])],
+        keep_undated=True,
+    )  # fmt: skip
+    assert catalogue.find_banned(make_ban([], ["https://src.example/1"])) == {copies[0], moved}
+    assert catalogue.find_banned(make_ban([], ["src.example"])) == {*copies, moved}
+    assert catalogue.find_page(free, PageFilter()) == free
+
+
+def test_a_copy_of_an_encyclopedia_is_on_its_host() -> None:
+    copy = "https://translate.google.com/translate?u=https://en.wikipedia.org/wiki/X"
+    assert is_on_host(copy, ["wikipedia.org"])
+    assert is_article_url(copy, "https://simple.wikipedia.org/wiki/X", "X", ["wikipedia.org"])

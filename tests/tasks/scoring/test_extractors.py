@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.extraction.claims import EXTRACTOR_VERSION
 from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.rows import Extraction
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -38,12 +39,27 @@ def test_several_extractors_of_one_edition_are_said_with_their_agents(
     warehouse: Warehouse,
 ) -> None:
     for agent in ("", "a", "b", "c", "d"):
-        extracted(warehouse, agent, "q", "offline", "offline-1")
+        extracted(warehouse, agent, "q", "offline", EXTRACTOR_VERSION)
     extracted(warehouse, "b", "r", "judge", "gemini m 1")
     assert describe_extractors(warehouse, "e") == (
-        "Facts: extracted offline (offline-1). Claims: extracted offline (offline-1): "
-        "reports of a, b, c and 1 more (4); extracted by the judge gemini m 1: reports of "
-        "b (1). Several extractors made the claims, so figures that rest on them do not "
-        "compare like with like."
+        f"Facts: extracted offline ({EXTRACTOR_VERSION}). Claims: extracted offline "
+        f"({EXTRACTOR_VERSION}): reports of a, b, c and 1 more (4); extracted by the judge "
+        "gemini m 1: reports of b (1). Several extractors made the claims, so figures that rest "
+        "on them do not compare like with like."
     )
     assert "reports of Ann, b, c and" in describe_extractors(warehouse, "e", {"a": "Ann"})
+
+
+def test_what_an_earlier_offline_extractor_read_is_said_with_the_command_that_reads_it_anew(
+    warehouse: Warehouse,
+) -> None:
+    extracted(warehouse, "", "q", "offline", "offline-0")
+    command = "evergreen evaluate --edition e --extractor offline --extract-again"
+    said = describe_extractors(warehouse, "e")
+    assert f"({EXTRACTOR_VERSION}) read articles (1)" in said
+    assert said.endswith(command)
+    for agent in ("a b", "c"):
+        extracted(warehouse, agent, "q", "offline", "offline-0")
+    said = describe_extractors(warehouse, "e", {"c": "Cyd"})
+    assert "read reports of a b, Cyd (2)" in said
+    assert said.endswith(f"{command} --agent 'a b' --agent c")

@@ -7,14 +7,25 @@ import polars as pl
 import pytest
 
 from tasks.judges.registry import load_judge
+from tasks.protocols.redirects import cited_page_before
 from tasks.protocols.registry import get_protocol
-from tasks.scoring.board_notes import describe_reports
+from tasks.protocols.wiki_fact_figures import EARLIER_LEAKS
+from tasks.scoring.board_notes import describe_earlier_leaks, describe_reports
+from tasks.scoring.boards import BOARDS
 from tasks.scoring.rows import build_leaderboard_rows
-from tasks.warehouse.results import LeaderboardRow
+from tasks.warehouse.results import Cell, LeaderboardRow, Verdict
 from tasks.warehouse.rows import Claim
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.citing import ARTICLE_URL, EDITION, judge_all, page, write_edition
+from tests.tasks.citing import (
+    ARTICLE_URL,
+    EDITION,
+    judge_all,
+    page,
+    plans_by_agent,
+    score_all,
+    write_edition,
+)
 
 URL = "https://a.org/1"
 SAID = [("The old mill stands.", [URL]), ("It has a wheel.", [])]
@@ -57,6 +68,34 @@ def test_the_board_says_how_many_reports_leakage_leaves_out(warehouse: Warehouse
     assert f"{said}cyd 1." in describe_reports(rows, "Rep.")
     assert f"{said}Cyd of A 1." in describe_reports(rows, "Reports", {"cyd": "Cyd of A"})
     assert said not in describe_reports(rows.filter(pl.col("agent") != "cyd"), "Rep.")
+
+
+def test_leakage_of_stored_verdicts_looks_through_copies_and_the_board_says_what_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = load_judge("offline")
+    copy = f"https://web.archive.org/web/2020/{ARTICLE_URL}"
+    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
+        write_edition(opened, {"ann": [("The old mill stands.", [copy])]}, [])
+        with monkeypatch.context() as before:
+            before.setattr("tasks.protocols.wiki_fact.cites_page", cited_page_before)
+            judge_all(opened, judge)
+        [cell] = plans_by_agent(opened, judge).values()
+        figures = {score.metric: score for score in score_all(opened, judge)}
+        assert cell.state == "done"
+        assert (figures["leakage_rate"].value, figures["coverage_wiki"].value) == (1.0, 1.0)
+        assert figures["coverage_wiki"].reason == EARLIER_LEAKS
+        assert figures["coverage_wiki_all"].reason is None
+        [board] = [b for b in BOARDS if "wiki_fact" in b.protocols]
+        said = describe_earlier_leaks(opened, EDITION, "offline", board, {"ann": "Ann"})
+        assert said.endswith("in leakage they are: Ann 1.")
+
+        opened.write(Change(Verdict, [], replacing={"edition": EDITION}),
+                     Change(Cell, [], replacing={"edition": EDITION}))  # fmt: skip
+        figures = {score.metric: score for score in judge_all(opened, judge)}
+        assert (figures["leakage_rate"].value, figures["coverage_wiki"].value) == (1.0, 0.0)
+        assert [plan.cell_id for plan in plans_by_agent(opened, judge).values()] == [cell.cell_id]
+        assert describe_earlier_leaks(opened, EDITION, "offline", board) == ""
 
 
 def score(warehouse: Warehouse) -> list[LeaderboardRow]:

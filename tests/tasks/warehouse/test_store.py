@@ -1,6 +1,7 @@
 """The store: one writer, group commit, nothing acknowledged is lost."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,20 @@ def test_replacing_removes_what_is_no_longer_there(warehouse: Warehouse) -> None
     warehouse.write(Change(Verdict, [verdict("c", "1")], replacing=of_cell))
     rows = warehouse.frame("SELECT cell_id, item FROM verdicts ORDER BY ALL").rows()
     assert rows == [("c", "1"), ("other", "1")]
+
+
+def test_what_is_only_pretended_is_read_by_this_thread_and_not_written(
+    warehouse: Warehouse,
+) -> None:
+    warehouse.write(Change(Report, [report("x", "old"), report("y", "stays")]))
+    edition_name = report("x").edition
+    changes = [Change(Report, [report("x", "new")], replacing={"assignment": "x"})]
+    texts = "SELECT text FROM reports ORDER BY assignment"
+    with ThreadPoolExecutor(1) as pool, warehouse.pretend(edition_name, changes):
+        assert warehouse.frame(texts)["text"].to_list() == ["new", "stays"]
+        elsewhere = pool.submit(warehouse.frame, texts).result()
+        assert elsewhere["text"].to_list() == ["old", "stays"]
+    assert warehouse.frame(texts)["text"].to_list() == ["old", "stays"]
 
 
 def test_changes_written_together_are_kept_together_or_not_at_all(warehouse: Warehouse) -> None:

@@ -14,6 +14,7 @@ from tasks.documents.document import ParsedDocument
 from tasks.documents.reading import read_document
 from tasks.editions.manifest import find_changes
 from tasks.editions.names import UnknownName
+from tasks.extraction.understanding import Understanding
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.imports.wlc import import_edition
@@ -119,6 +120,39 @@ def test_a_report_comes_in_with_its_file_and_its_pictures(
     assert (
         exports_folder(warehouse.location) / "sample" / "latest" / "report_files.parquet"
     ).exists()
+
+
+def test_a_dry_run_says_what_an_import_would_and_keeps_nothing(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    unlisted = "# Wheel\n\nThe wheel turns twice a day.[1] It lifts eight boats.[2]\n"
+    given: dict[str, bytes | str] = {
+        f"{MERCURY}__md": TEXT, f"{BRIDGES}__md": unlisted, "stranger__md": "x",
+        f"{LIGHTHOUSE}__png": picture(),
+    }  # fmt: skip
+    folder = give(tmp_path / "files", **given)
+
+    def run(dry_run: bool) -> ReportsSummary:
+        matched = match_reports(warehouse, folder, "sample", "mine")
+        return import_reports(warehouse, matched, understand=True, dry_run=dry_run)
+
+    def files() -> set[Path]:
+        kept = {*tmp_path.rglob("*")}
+        return {path for path in kept if path.is_file() and path.parent != tmp_path}
+
+    before, there = contents(warehouse), files()
+    tried = run(dry_run=True)
+    assert (contents(warehouse), files()) == (before, there)
+    assert tried == run(dry_run=False)
+    assert contents(warehouse) != before
+    found = {outcome.assignment: outcome.understood for outcome in tried.outcomes}
+    known, unknown = found[MERCURY], found[BRIDGES]
+    assert known == Understanding(words=9, claims=1, markers=1, resolved=1, entries=1)
+    assert unknown is not None
+    assert (unknown.markers, unknown.resolved) == (2, 0)
+    assert unknown.pairs_reason == "2 citation markers, but no reference list with URLs"
+    assert found[LIGHTHOUSE] is found[None] is None
+    assert not tried.complete
 
 
 def _saved(path: Path, content: bytes) -> Path:

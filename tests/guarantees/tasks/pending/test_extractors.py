@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import duckdb
 import pytest
 
 from flows.display.estimate import estimate_evaluation
+from tasks.extraction.claims import ExtractedClaims, extract_claims
 from tasks.judges.registry import OFFLINE, list_judges, resolve_extractor
 from tasks.models.errors import Misconfigured
 from tasks.pending.evaluation import (
     Evaluation,
+    describe_held_extractions,
     describe_kept_extractions,
     find_pending_cells,
     plan_run_cells,
@@ -23,11 +26,13 @@ from tasks.planning.permission import (
     describe_extraction,
     describe_future_extraction,
 )
+from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.rows import Claim, Extraction, Fact
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.llm_runs import at_hand, configured, rows, value, write_configs
 from tests.flows.plain_evaluation import evaluate_plainly
+from tests.in_this_process import no_helpers
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
 
@@ -276,6 +281,70 @@ def test_an_earlier_version_of_the_offline_extraction_is_updated_offline_and_kep
     assert rows(offline, SOURCES) == [("offline", N_TEXTS), ("published", N_PUBLISHED)]
     versions = "SELECT count(*) FROM extractions WHERE extractor_version = 'offline-0'"
     assert value(offline, versions) == 0
+
+
+def make_older(path: Path) -> None:
+    with open_warehouse(path) as store:
+        made = store.rows(Extraction, "source = 'offline'")
+        older = [row.model_copy(update={"extractor_version": "offline-0"}) for row in made]
+        store.write(Change(Extraction, older))
+
+
+def test_what_a_model_was_paid_to_judge_by_is_read_anew_only_on_demand(
+    offline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(offline, extractor=OFFLINE)
+    make_older(offline)
+    by_offline = {"extractor": OFFLINE}
+    with open_warehouse(offline) as store:
+        for judge in ("gemini", OFFLINE):
+            assert select_extractions(of_judge(offline, judge=judge)) == []
+        said = describe_held_extractions(of_judge(offline)) or ""
+        assert "(offline-0), and kept" in said
+        assert "2 reports and 1 article" in said
+        assert said.endswith(
+            "--judge gemini --extractor offline --extract-again --agent sample_sketch --estimate"
+        )
+        assert said in estimate_evaluation(of_judge(offline))[1]
+        board = describe_extractors(store, "sample")
+        assert "An earlier offline extractor" in board
+        assert board.count("--extract-again") == 1
+        assert find_pending_cells(plan_run_cells(of_judge(offline))) == []
+
+        again = of_judge(offline, extract_again=True, **by_offline)
+        assert len(select_extractions(again)) == N_TEXTS
+        other = {"extract_again": True, "agents": ("sample_scholar",), **by_offline}
+        assert [item.agent for item in select_extractions(of_judge(offline, **other))] == [""]
+        with no_helpers():
+            frame, remarks = estimate_evaluation(again)
+            assert frame["calls"].sum() == 0
+            assert any("It makes no further cell pending" in remark for remark in remarks)
+
+            def find_more(title: str, text: str) -> ExtractedClaims:
+                found = extract_claims(title, text)
+                return replace(found, claims=(replace(found.claims[0], text="Another."),
+                                              *found.claims[1:]))  # fmt: skip
+
+            monkeypatch.setattr("tasks.claims.extract_claims", find_more)
+            before = store.frame("FROM claims ORDER BY ALL")
+            frame, remarks = estimate_evaluation(again)
+            assert store.frame("FROM claims ORDER BY ALL").equals(before)
+        expected = frame["calls"].sum()
+        assert expected > 0
+        assert any("2 cells of 2 reports" in remark for remark in remarks)
+        assert any(f"{expected} calls, $" in remark for remark in remarks)
+    assert judged(offline, extract_again=True, **by_offline) == (0, expected)
+    with open_warehouse(offline) as store:
+        assert "An earlier" not in describe_extractors(store, "sample")
+    assert judged(offline, **by_offline) == (0, 0)
+
+
+def test_what_costs_nothing_is_read_anew_by_itself(offline: Path) -> None:
+    make_older(offline)
+    with open_warehouse(offline) as store:
+        assert "An earlier offline" in describe_extractors(store, "sample")
+        assert len(select_extractions(of_judge(offline, judge=OFFLINE))) == N_TEXTS
+        assert describe_held_extractions(of_judge(offline)) is None
 
 
 def test_before_agents_are_paid_the_extraction_of_their_reports_is_permitted(

@@ -20,10 +20,11 @@ from tasks.scoring.extractors import describe_extractors
 from tasks.scoring.standings import compute_standings
 from tasks.site.mark import MARK
 from tasks.site.wording import format_figure
+from tasks.warehouse.explanations import report_id
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.results import LeaderboardRow, Verdict
-from tasks.warehouse.rows import Report
+from tasks.warehouse.rows import Extraction, Report
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
@@ -50,6 +51,23 @@ def test_boards_and_method_page_name_the_extractors(warehouse: Path, pages: dict
     assert said
     for page in ("index.html", "method.html"):
         assert said in " ".join(pages[page].text_content().split())
+
+
+def test_a_report_without_reliable_citations_says_what_is_understood(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    changed = Path(shutil.copy(warehouse, tmp_path / "w.duckdb"))
+    with open_warehouse(changed) as store:
+        [row, *_] = store.rows(Extraction, "agent <> ''")
+        doubted = {"pairs_reliable": False, "pairs_reason": "for a test"}
+        store.write(Change(Extraction, [row.model_copy(update=doubted)]))
+    folder = publish(changed, tmp_path / "site").folder
+    said = {
+        path.stem
+        for path in (folder / "reports").glob("*.html")
+        if "<dt>Read offline</dt>" in path.read_text("utf-8")
+    }
+    assert said == {report_id(EDITION, row.agent, row.assignment)}
 
 
 def test_the_method_page_names_each_metric_and_setting(

@@ -1,0 +1,37 @@
+"""What is said of a report whose claims or citations figures cannot use."""
+
+import pytest
+
+from tasks.extraction.understanding import Understanding, understand, understand_in_helper
+from tasks.processes.helper import LimitExceeded
+from tasks.processes.pool import HELPERS
+
+LISTED = (
+    "# Mills\n\nThe mill has two wheels.[1] It stopped in 1911.[2] Nobody lives there.[3]\n\n"
+    "## References\n\n1. The wheels. https://a.org/wheels\n2. The end. https://a.org/end\n"
+)
+
+
+def test_words_claims_markers_and_entries_are_counted() -> None:
+    found = understand("Mills", LISTED)
+    assert (found.claims, found.markers, found.resolved, found.entries) == (3, 3, 2, 2)
+    assert found.pairs_reason is None
+    assert found.describe().endswith(
+        "words, 3 claims, 3 citation markers (2 lead to an address), 2 list entries with an address"
+    )
+    assert understand("", "") == Understanding(pairs_reason="the report cites no URL")
+
+
+def test_the_reason_is_said() -> None:
+    said = understand("Mills", LISTED.partition("## Ref")[0]).describe()
+    assert said.endswith("address; 3 citation markers, but no reference list with URLs")
+
+
+def test_a_text_that_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(*_: object, **__: object) -> None:
+        raise LimitExceeded("took more than 60 seconds")
+
+    monkeypatch.setattr(HELPERS, "submit", give_up)
+    assert understand_in_helper("Mills", LISTED).describe().endswith(
+        "; reading it took more than 60 seconds"
+    )  # fmt: skip
