@@ -7,8 +7,8 @@ proxy or an archive has already removed. Such bytes are the body.
 import codecs
 import sys
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Protocol
 
 import brotli
 
@@ -21,74 +21,109 @@ else:
 
 PIECE_BYTES = 65_536
 """Most bytes decoded at once; brotli gives up to half as many again."""
-ACCEPTED = "gzip, deflate, br, zstd"
-"""The `Accept-Encoding` header."""
 MAX_CODINGS = 4
 """Codings of one body, one within the other."""
-GZIP, ZLIB, RAW_DEFLATE = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS
 ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
 MAX_FRAMES = 1_000
 """Frames of one zstd body: each copies the bytes that follow it."""
 _ZSTD_BOUNDS: Mapping[int, int] = {DecompressionParameter.window_log_max: 23}
 """8 MB of memory, the most that RFC 9659 allows."""
-_ERRORS = (zlib.error, brotli.error, ZstdError)
 _SAMPLE = 64
 
 
-class _Stream(Protocol):
-    """A decoder of one coding."""
+class _Coding(ABC):
+    """One coding of a body."""
 
-    @property
-    def is_done(self) -> bool: ...
+    is_done = False
+    """Whether the end has come. What follows it is ignored, as browsers do."""
 
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._first = bytearray()
+        """What came before anything could be decoded."""
+        self._decoded = 0
+        self._is_plain = False
+
+    @abstractmethod
     def decode(self, raw: bytes) -> bytes:
-        """Decode some bytes, then none until nothing comes. What follows the end is ignored, as
-        browsers do."""
+        """Decode some bytes, then none until nothing comes."""
 
+    def feed(self, raw: bytes) -> Iterator[bytes]:
+        """Decode some bytes, in pieces."""
+        if self._is_plain:
+            yield raw
+            return
+        if not self._decoded:
+            self._first += raw
+        try:
+            while piece := self.decode(raw):
+                self._decoded += len(piece)
+                _check_size(self._decoded, self._most)
+                yield piece
+                raw = b""
+        except (zlib.error, brotli.error, ZstdError) as error:
+            if self._decoded or not _reads_as_plain(self._first):
+                raise FetchFailed(
+                    f"the body cannot be unpacked ({error})", retryable=True
+                ) from None
+            self._is_plain = True
+            yield bytes(self._first)
 
-class _Zlib:
-    def __init__(self, window: int) -> None:
-        self._stream = zlib.decompressobj(window)
-
-    @property
-    def is_done(self) -> bool:
-        return self._stream.eof
-
-    def decode(self, raw: bytes) -> bytes:
-        if self._stream.eof:
+    def finish(self) -> bytes:
+        """Return what is left: a body too short to tell that it is not in this coding."""
+        if self.is_done or self._is_plain or not self._first:
             return b""
-        return self._stream.decompress(self._stream.unconsumed_tail + raw, PIECE_BYTES)
+        if self._decoded or not _reads_as_plain(self._first):
+            raise FetchFailed("the packed body broke off", retryable=True)
+        return bytes(self._first)
 
 
-class _Brotli:
-    def __init__(self) -> None:
+class _Gzip(_Coding):
+    _window = zlib.MAX_WBITS | 16
+    _stream: "zlib._Decompress | None" = None
+
+    def decode(self, raw: bytes) -> bytes:
+        if self.is_done or not (raw or self._stream):
+            return b""
+        stream = self._stream = self._stream or zlib.decompressobj(self._find_window(raw))
+        piece = stream.decompress(stream.unconsumed_tail + raw, PIECE_BYTES)
+        self.is_done = stream.eof
+        return piece
+
+    def _find_window(self, raw: bytes) -> int:
+        return self._window
+
+
+class _Deflate(_Gzip):
+    def _find_window(self, raw: bytes) -> int:
+        # Servers send both as `deflate`: with a head of zlib, and without.
+        return zlib.MAX_WBITS if raw[0] & 0x0F == zlib.DEFLATED else -zlib.MAX_WBITS
+
+
+class _Brotli(_Coding):
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__(most_bytes)
         self._stream = brotli.Decompressor()
 
-    @property
-    def is_done(self) -> bool:
-        return bool(self._stream.is_finished())
-
     def decode(self, raw: bytes) -> bytes:
-        if self._stream.is_finished():
+        if self.is_done:
             return b""
-        return bytes(self._stream.process(raw, output_buffer_limit=PIECE_BYTES))
+        piece = bytes(self._stream.process(raw, output_buffer_limit=PIECE_BYTES))
+        self.is_done = self._stream.is_finished()
+        return piece
 
 
-class _Zstd:
+class _Zstd(_Coding):
     """A body may consist of several frames (RFC 8878)."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__(most_bytes)
         self._stream = ZstdDecompressor(options=_ZSTD_BOUNDS)
-        self._rest = b""
-        """What followed the last frame."""
         self._n_frames = 1
-
-    @property
-    def is_done(self) -> bool:
-        return self._stream.eof
+        self._rest = b""
 
     def decode(self, raw: bytes) -> bytes:
-        if self._stream.eof:
+        if self.is_done:
             raw = self._rest + raw
             if not raw.startswith(ZSTD_FRAME):
                 self._rest = raw[: len(ZSTD_FRAME)]
@@ -98,19 +133,15 @@ class _Zstd:
                 raise ZstdError(f"more than {MAX_FRAMES:,} frames")
             self._stream = ZstdDecompressor(options=_ZSTD_BOUNDS)
         piece = self._stream.decompress(raw, PIECE_BYTES)
-        self._rest = self._stream.unused_data
+        self.is_done, self._rest = self._stream.eof, self._stream.unused_data
         return piece
 
 
-def _open_stream(coding: str, raw: bytes) -> _Stream:
-    """Return the decoder for a body that begins with `raw`."""
-    if coding == "br":
-        return _Brotli()
-    if coding == "zstd":
-        return _Zstd()
-    if coding == "deflate":  # servers send both as that
-        return _Zlib(ZLIB if raw[0] & 0x0F == zlib.DEFLATED else RAW_DEFLATE)
-    return _Zlib(GZIP)
+_CODINGS: dict[str, type[_Coding]] = {
+    "gzip": _Gzip, "deflate": _Deflate, "br": _Brotli, "zstd": _Zstd,
+}  # fmt: skip
+ACCEPTED = ", ".join(_CODINGS)
+"""The `Accept-Encoding` header."""
 
 
 class Unpacker:
@@ -126,25 +157,31 @@ class Unpacker:
 
     def __init__(self, coding: str, most_bytes: int) -> None:
         names = [part.strip().lower().removeprefix("x-") for part in coding.split(",")]
-        known = [name for name in names if name in ("gzip", "deflate", "br", "zstd")]
-        if len(known) > MAX_CODINGS:
+        self._codings = [_CODINGS[name](most_bytes) for name in names[::-1] if name in _CODINGS]
+        if len(self._codings) > MAX_CODINGS:
             raise FetchFailed(
                 f"the body is packed as {printable(coding, 60)!r}: more than {MAX_CODINGS} times"
             )
-        self._layers = [_Layer(name, most_bytes) for name in reversed(known)]
         self._most = most_bytes
         self._received = 0
 
-    def feed(self, raw: bytes) -> Iterator[bytes]:
+    def feed(self, raw: bytes, number: int = 0) -> Iterator[bytes]:
         """Decode some bytes, in pieces.
+
+        number: how many codings these bytes have passed.
 
         Raises:
             BodyTooLarge: more bytes than allowed.
             FetchFailed: the bytes are not in the coding of the header.
         """
-        self._received += len(raw)
-        _check_size(self._received, self._most)
-        yield from self._pass(raw, 0)
+        if number == 0:
+            self._received += len(raw)
+            _check_size(self._received, self._most)
+        if number == len(self._codings):
+            yield raw
+        elif raw:
+            for piece in self._codings[number].feed(raw):
+                yield from self.feed(piece, number + 1)
 
     def finish(self) -> bytes:
         """Return the last decoded bytes.
@@ -153,73 +190,19 @@ class Unpacker:
             FetchFailed: the end is missing.
         """
         last = bytearray()
-        for number, layer in enumerate(self._layers, 1):
-            for piece in self._pass(layer.finish(), number):
+        for number, coding in enumerate(self._codings, 1):
+            for piece in self.feed(coding.finish(), number):
                 last += piece
         return bytes(last)
-
-    def _pass(self, raw: bytes, number: int) -> Iterator[bytes]:
-        """Decode what comes out of the layer before."""
-        if number == len(self._layers):
-            if raw:
-                yield raw
-            return
-        for piece in self._layers[number].feed(raw):
-            yield from self._pass(piece, number + 1)
-
-
-class _Layer:
-    """One coding of a body."""
-
-    def __init__(self, coding: str, most_bytes: int) -> None:
-        self._coding = coding
-        self._most = most_bytes
-        self._stream: _Stream | None = None
-        self._first = bytearray()
-        """What came before anything could be decoded."""
-        self._unpacked = 0
-        self._is_plain = False
-
-    def feed(self, raw: bytes) -> Iterator[bytes]:
-        if self._is_plain:
-            yield raw
-            return
-        if not raw:
-            return
-        if not self._unpacked:
-            self._first += raw
-        try:
-            stream = self._stream = self._stream or _open_stream(self._coding, raw)
-            while piece := stream.decode(raw):
-                self._unpacked += len(piece)
-                _check_size(self._unpacked, self._most)
-                yield piece
-                raw = b""
-        except _ERRORS as error:
-            if self._unpacked or not _reads_as_plain(self._first):
-                raise FetchFailed(
-                    f"the body cannot be unpacked ({error})", retryable=True
-                ) from None
-            self._is_plain = True
-            yield bytes(self._first)
-
-    def finish(self) -> bytes:
-        if self._is_plain or self._stream is None or self._stream.is_done:
-            return b""
-        if not self._unpacked and _reads_as_plain(self._first):
-            return bytes(self._first)
-        raise FetchFailed("the packed body broke off", retryable=True)
 
 
 def _reads_as_plain(first: bytearray) -> bool:
     """Return whether these bytes are a text or a PDF: then somebody has already decoded them."""
     sample = bytes(first[:_SAMPLE])
-    if sample.startswith(b"%PDF-"):
-        return True
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
-        return False
+        return sample.startswith(b"%PDF-")
     return not any(byte < 9 or 13 < byte < 32 for byte in sample)
 
 
