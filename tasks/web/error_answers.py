@@ -19,6 +19,8 @@ MAX_ANSWER = 20_000
 MAX_BESIDES = 200
 """Characters of other fields beside an error, such as what was asked for."""
 MAX_WORDS = 1_000
+MAX_NOTHING = 40
+"""Characters of an answer that says no more than that there is nothing."""
 _DEPTH = 6
 _ERRORS = frozenset({
     "error", "errors", "fault", "exception", "err", "errormessage", "errormsg", "errordescription",
@@ -84,7 +86,8 @@ def _to_value(element: etree._Element, depth: int) -> Any:
 
 
 def _judge(value: Any) -> ErrorAnswer | None:
-    answer = _unwrap(_prune(value))
+    pruned = _prune(value)
+    answer = _unwrap(pruned)
     if answer is None:
         return ErrorAnswer("empty", "no data")
     if not isinstance(answer, dict):
@@ -105,6 +108,8 @@ def _judge(value: Any) -> ErrorAnswer | None:
         is_data = any(isinstance(each, dict | list) for each in others) or besides > MAX_BESIDES
         if others and (status is None or is_data):
             return None
+    elif not others and pruned != value and len(words) <= MAX_NOTHING and not _has_failed(fields):
+        return ErrorAnswer(status or "empty", words)  # as in `{"code": 0, "data": null}`
     elif others or not (_has_failed(fields) or (status and _MESSAGES & fields.keys())):
         return None
     return ErrorAnswer(status or "unfetchable", words[:100]) if len(words) <= MAX_WORDS else None

@@ -21,7 +21,7 @@ _REFRESH = re.compile(r"\s*(\d{1,9})[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?+(.*)
 _HAS_REFRESH = re.compile(r"http-equiv[^>]{0,20}refresh", re.I)
 _PRAGMA = "meta[http-equiv='refresh' i][content]"
 _HINTS = re.compile(
-    rb"http-equiv\s{0,9}=[^>]{0,20}refresh|pdfCanvasContainer|pdfViewer|getDocument\(|PDFObject",
+    rb"http-equiv\s{0,9}=[^>]{0,20}refresh|pdfCanvasContainer|pdf(?:emb-)?viewer|getDocument\(|PDFObject",
     re.I,
 )
 _FRAME_TAG = re.compile(rb"<(?:iframe|frame|embed|object)\b[^<>]{0,3000}", re.I)
@@ -32,8 +32,8 @@ _SOURCES = ("src", "data", "data-src", "data-lazy-src")
 _PDF_ADDRESS = re.compile(r"(?<![a-z])pdf(?![a-z.]*js\b)|(?:^|/)(?:download|viewfile)/", re.I)
 _PAGE_ADDRESS = re.compile(r"\.(?:html?|js|php|aspx?)$", re.I)
 _VIEWER = re.compile(r"/(?:[\w.-]{0,80}viewer[\w.-]{0,80}|gview|pdf\.?js)/?$", re.I)
-_VIEWER_MARKUP = "#pdfCanvasContainer, .pdfViewer, #viewerContainer"
-_DOWNLOAD = "a.download[href], a[download][href], #pdfDownloadLink[href]"
+_VIEWER_MARKUP = "#pdfCanvasContainer, .pdfViewer, #viewerContainer, .pdfemb-viewer"
+_DOWNLOAD = "a.pdfemb-viewer[href], a.download[href], a[download][href], #pdfDownloadLink[href]"
 _VIEWED = ("file", "url", "src", "pdf", "document")
 """Parameters with which viewers are told what to show."""
 _SCRIPTED = re.compile(

@@ -82,7 +82,8 @@ ADDRESSES: dict[Wall, re.Pattern[str]] = {
 }
 """Patterns for the final URL, if redirects led to another page than requested."""
 CHOICES = compile_patterns(r"""
-    \b(?:choices?|options?|welcome|privacy|cookies?|gdpr|dsgvo|rgpd|consent|pur|abo|auswahl)\b
+    \b(?:choices?|options?|welcome|privacy|cookies?|gdpr|dsgvo|rgpd|consent|cmp|pur|abo|auswahl)\b
+    \b(?:datenschutz|werbung|einstellungen|confidentialite|privacidad|voorkeuren)\b
 """)
 """Words in the final URL of a consent page, if it also holds the way back to what was requested."""
 SignalKind = Literal["http", "headers", "title", "words", "brevity", "markup", "address"]

@@ -43,6 +43,8 @@ ERRORS: list[tuple[Any, str]] = [
     ({}, "empty"),
     ([], "empty"),
     ("null", "empty"),
+    ({"code": 0, "msg": "ok", "data": None}, "empty"),
+    ({"status": "success", "data": []}, "empty"),
     ({"count": 0, "next": None, "results": []}, "empty"),
     ("<?xml version='1.0'?><Error><Code>NoSuchKey</Code><Key>a</Key></Error>", "soft_404"),
     ("<?xml version='1.0'?><Error><Code>AccessDenied</Code><Key>a</Key></Error>", "login_wall"),
@@ -83,6 +85,8 @@ DATA: list[Any] = [
     {"message": "The log was not found until 1901.", "author": "Ada Birkett"},
     [{"name": "Tolvane"}, {"error": "not found"}],
     {"errors": [{"message": f"The bridge of {n} was not found in the list"} for n in range(99)]},
+    {"message": "The bridge of Tolvane was opened in 1931 by the mayor.", "note": ""},
+    {"status": "open", "since": "1931"},
     {"count": 0, "bridges_found": "none"},
     OAI.format("<GetRecord><record><title>Errors of Varn</title></record></GetRecord>"),
     "<rss version='2.0'><channel><title>Not found</title><item><title>A bridge opens</title></item>"

@@ -224,6 +224,7 @@ SHOWING = [
     journal("<iframe data-src='download/7/3#toolbar=0' loading='lazy'>"),
     journal("<script>PDFObject.embed('download/7/3', '#x')</script>"),
     journal('<script>pdfjsLib.getDocument({url: "download/7/3"})</script>'),
+    journal("<a href='download/7/3' class='pdfemb-viewer'></a>"),
     journal(f"<p>{'Read it here. ' * 20}</p><iframe src='download/7/3'></iframe>"),
 ]
 
