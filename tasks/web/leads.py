@@ -20,11 +20,9 @@ PROSE_LINE = 80
 _REFRESH = re.compile(r"\s*(\d{1,9})[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?+(.*)", re.I | re.S)
 _HAS_REFRESH = re.compile(r"http-equiv[^>]{0,20}refresh", re.I)
 _PRAGMA = "meta[http-equiv='refresh' i][content]"
-_HINTS = re.compile(
-    rb"http-equiv\s{0,9}=[^>]{0,20}refresh|pdfCanvasContainer|pdf(?:emb-)?viewer|getDocument\(|PDFObject",
-    re.I,
-)
-_FRAME_TAG = re.compile(rb"<(?:iframe|frame|embed|object)\b[^<>]{0,3000}", re.I)
+_REFRESH_TAG = re.compile(rb"http-equiv\s{0,9}=[^>]{0,20}refresh")
+_SCRIPTS = (b"pdfcanvascontainer", b"pdfviewer", b"pdfemb-viewer", b"getdocument(", b"pdfobject")
+_FRAME_TAG = re.compile(rb"<(?:iframe|frame|embed|object)\b[^<>]{0,3000}")
 _NOSCRIPT, _NOSCRIPT_END = re.compile("<noscript\\b", re.I), re.compile("</noscript\\b", re.I)
 _SNAPSHOT = re.compile(r"(https?://[^/?#]+/web/\d{14}id_/)(https?://.+)", re.S)
 _FRAMES = "iframe, frame, embed, object"
@@ -44,9 +42,12 @@ _SCRIPTED = re.compile(
 
 def may_lead(head: bytes, url: str) -> bool:
     """Return whether a page is worth reading for where it leads."""
-    tags = (found[0].lower() for found in _FRAME_TAG.finditer(head))
-    shows = find_viewed(url) is not None or any(b"pdf" in tag or b"download" in tag for tag in tags)
-    return shows or _HINTS.search(head) is not None
+    head = head.lower()
+    if find_viewed(url) or _REFRESH_TAG.search(head) or any(name in head for name in _SCRIPTS):
+        return True
+    is_named = b"pdf" in head or b"download" in head
+    tags = (found[0] for found in _FRAME_TAG.finditer(head)) if is_named else ()
+    return any(b"pdf" in tag or b"download" in tag for tag in tags)
 
 
 def resolve(base: str, where: str) -> str:
