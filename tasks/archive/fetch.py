@@ -242,7 +242,7 @@ def build_page_row(
         source=fetch.source,
         final_url=led_to,
         signals=json.dumps(page.signals) if page.signals else None,
-        **page.model_dump(exclude={"text", "error", "signals"}),
+        **page.model_dump(exclude={"text", "error", "signals", "refresh", "shown_pdf"}),
     )
 
 

@@ -36,7 +36,8 @@ class Fetch(Row):
     final_url: str | None = None
     """The URL at the end of the redirects."""
     redirects: str = "[]"
-    """JSON, in order: `[{"status": 301, "url": "target"}, …]`."""
+    """JSON, in order: `[{"status": 301, "url": "target"}, …]`; status 200 where a page led on, by a
+    refresh or to the PDF that it only shows."""
     http_status: int | None = None
     """HTTP status of the last answer; null if there was none."""
     headers: str = "{}"

@@ -24,6 +24,7 @@ from tasks.models.transport import strip_received_bytes
 from tasks.web.errors import FetchFailed, Phase, ProxyAuthRequired, printable
 from tasks.web.guard import CheckedUrl, Guard
 from tasks.web.resolver import CheckedResolver, Lookup
+from tasks.web.unpacker import ACCEPTED
 
 NETWORK_ERRORS = (aiohttp.ClientError, OSError, ValueError, TimeoutError)
 """Every error seen while sending a request to unknown servers and reading the answer."""
@@ -84,7 +85,7 @@ class GuardedClient:
                 "User-Agent": format_user_agent(settings.get_operator()),
                 "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8",
                 "Accept-Language": "en,*;q=0.5",
-                "Accept-Encoding": "gzip, deflate",
+                "Accept-Encoding": ACCEPTED,
             },
             auto_decompress=False,
             trust_env=False,  # it would also send credentials from a .netrc

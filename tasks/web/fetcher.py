@@ -25,6 +25,7 @@ from tasks.web.direct import DirectSource, RobotsRules
 from tasks.web.errors import HostsBusy, ServiceUnusable
 from tasks.web.hosts import HostThrottle
 from tasks.web.page import FetchResult, PageRequest
+from tasks.web.readers import PageReaders
 from tasks.web.redirects import RedirectFollower, allow_any
 from tasks.web.resolver import Lookup
 from tasks.web.services import JinaSource, WaybackSource, get_jina_key
@@ -209,24 +210,24 @@ async def open_fetcher(
     Raises:
         ConfigurationError: a proxy in the environment is not an HTTP proxy.
     """
-    async with GuardedClient(settings, lookup) as client:
+    async with GuardedClient(settings, lookup) as client, PageReaders(settings.reading) as readers:
         if source == "direct":
-            async with _open_direct(settings, store, client) as fetcher:
+            async with _open_direct(settings, store, client, readers) as fetcher:
                 yield fetcher
         else:
-            yield _build_service_fetcher(settings, store, client, source)
+            yield _build_service_fetcher(settings, store, client, readers, source)
 
 
 @asynccontextmanager
 async def _open_direct(
-    settings: WebSettings, store: PageStore, client: GuardedClient
+    settings: WebSettings, store: PageStore, client: GuardedClient, readers: PageReaders
 ) -> AsyncIterator[Fetcher]:
     manners, bounds = settings.manners, settings.bounds
     throttle = HostThrottle(manners.at_once, manners.per_host, manners.seconds_between)
     follower = RedirectFollower(client, throttle, bounds)
     robots = RobotsRules(follower, manners)
     check = robots.check_url if manners.robots == "obey" else allow_any
-    pages = DirectSource(follower, manners, store, check)
+    pages = DirectSource(follower, manners, store, check, readers.read)
     try:
         yield Fetcher(pages, _host_of, manners.per_host, bounds.connect_seconds)
     finally:
@@ -237,6 +238,7 @@ def _build_service_fetcher(
     settings: WebSettings,
     store: PageStore,
     client: GuardedClient,
+    readers: PageReaders,
     source: Literal["jina", "wayback"],
 ) -> Fetcher:
     jina, wayback = settings.jina, settings.wayback
@@ -253,7 +255,7 @@ def _build_service_fetcher(
     pages = (
         JinaSource(jina, follower, manners, store, bounds.total_seconds)
         if source == "jina"
-        else WaybackSource(wayback, follower, manners, store)
+        else WaybackSource(wayback, follower, manners, store, readers.read)
     )
     return Fetcher(pages, lambda page: "", at_once, bounds.connect_seconds)
 

@@ -16,6 +16,8 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from tasks.configuration.web import RequestPolicy
 from tasks.web.errors import FetchError, FetchFailed, PageDeferred
 
+LAST_STATUS = 599
+"""HTTP knows none above; a server that makes one up, such as 999, refuses."""
 ASKS_TO_WAIT = frozenset({429, 503})
 LONGEST_WISH_SECONDS = 48 * 3600.0
 """A server that asks for a longer wait is asked again after this one."""
@@ -26,7 +28,7 @@ MAX_UNANSWERED = 3
 
 def is_retryable(status: int) -> bool:
     """Return whether another try may bring another HTTP status."""
-    return status in (408, 425, 429) or status >= 500
+    return status in (408, 425, 429) or 500 <= status <= LAST_STATUS
 
 
 def format_seconds(hint: float) -> str:

@@ -15,6 +15,7 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 from htmldate import find_date
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from tasks.web.leads import find_refresh, find_shown_pdfs, find_viewed, has_own_prose
 from tasks.web.page import ExtractedText
 from tasks.web.plain_text import find_article_bodies, find_publication_dates, find_script_texts
 
@@ -61,8 +62,9 @@ _OPTIONS = ConversionOptions(
 )
 
 
-def read_html(html: str) -> ExtractedText:
-    """Extract a page's text, and its title, language and publication date if it states them.
+def read_html(html: str, url: str = "") -> ExtractedText:
+    """Extract a page's text, and its title, language and publication date if it states them; also
+    where it leads by a refresh, and the PDFs that it shows if it has no text of its own.
 
     Raises:
         MemoryError: out of memory, the only reason for Lexbor to fail.
@@ -76,12 +78,15 @@ def read_html(html: str) -> ExtractedText:
     title, language = _find_title(tree, window), _find_language(tree)
     published_on = _find_publication_day(tree)
     bodies, drawn = find_article_bodies(tree), find_script_texts(tree)
+    refresh = find_refresh(html, url)
+    shown_pdfs = find_shown_pdfs(tree, html, url)
     text = _body_text(tree)
     if bodies and _count_letters(bodies[-1]) > _count_letters(text):  # the body is only a teaser
         text = _join_blocks([text, bodies[-1]])
     if _is_short(text):
         text = _join_blocks([text, *drawn])
     if _is_short(text):
+        refresh = refresh or find_refresh(html, url, with_noscript=True)
         text = _join_blocks([text, _noscript_text(html)])
     return ExtractedText(
         text=text,
@@ -90,6 +95,8 @@ def read_html(html: str) -> ExtractedText:
         language=language,
         published_on=published_on,
         markup=html,
+        refresh=refresh,
+        shown_pdfs=shown_pdfs if find_viewed(url) or not has_own_prose(text) else None,
     )
 
 

@@ -47,7 +47,7 @@ _MAGIC = (
     (b"SQLite format 3", "application/x-sqlite3"),
 )  # fmt: skip
 """First bytes of formats that are not read as text."""
-_PDF_WITHIN = 1024
+PDF_WITHIN = 1024
 """Other bytes may precede `%PDF-`."""
 _SNIFFED = 4096
 _BEFORE = re.compile(r"(?:\s|<!--.*?-->|<\?xml[^>]{0,400}\?>)*", re.S)
@@ -71,7 +71,7 @@ def parse_media_type(content_type: str | None) -> str | None:
 def detect_kind(content: bytes, content_type: str | None) -> tuple[ContentKind, str | None]:
     """Detect what to read a page as, and its actual media type."""
     media_type = parse_media_type(content_type)
-    if b"%PDF-" in content[:_PDF_WITHIN]:
+    if b"%PDF-" in content[:PDF_WITHIN]:
         return "pdf", "application/pdf"
     if foreign := _match_magic(content):
         # An Office file is a ZIP: the header is more specific than the first bytes.

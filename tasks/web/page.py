@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from math import ceil
 from time import monotonic
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -31,9 +32,10 @@ class PageRequest(Frozen):
 
 
 class Redirect(Frozen):
-    """An HTTP redirect."""
+    """A redirect by HTTP, by a page's refresh or to the PDF that a page only shows."""
 
     status: int
+    """Of the answer that led on: 200 of a page."""
     url: str
     """The URL it led to."""
 
@@ -65,6 +67,8 @@ class FetchResult(BaseModel):
     """When a server last answered, or fetching failed, on the monotonic clock."""
     is_last_look: bool = Field(default=False, exclude=True)
     """The request's."""
+    shown_pdf: str | None = Field(default=None, exclude=True)
+    """The PDF that the page only shows."""
     deferred: bool = Field(default=False, exclude=True)
     """Whether the page was not asked for, because its host, or the service, is busy."""
     _started: float = PrivateAttr(default_factory=monotonic)
@@ -82,6 +86,7 @@ class FetchResult(BaseModel):
     def begin_try(self) -> None:
         """Forget the last answer before another try."""
         self.final_url, self.redirects, self.http_status, self.headers = None, [], None, {}
+        self.shown_pdf = None
 
     def add_answer(self, url: str, status: int, headers: Mapping[str, str]) -> None:
         """Record a server's answer. Repeated headers are kept as the library lists them."""
@@ -101,6 +106,15 @@ class FetchResult(BaseModel):
         self.outcome, self.error, self.reached = "fetched", None, True
         self.sha, self.n_bytes = sha, n_bytes
         self.seconds = monotonic() - self._started
+
+    def take_over(self, pdf: "FetchResult") -> None:
+        """Record that the PDF that the page shows is stored in its place."""
+        hop = Redirect(status=self.http_status or 200, url=pdf.asked_url)
+        self.redirects += [hop, *pdf.redirects]
+        self.final_url, self.http_status, self.headers = pdf.final_url, pdf.http_status, pdf.headers
+        self.tries += pdf.tries
+        self.known_at = pdf.known_at
+        self.succeed(pdf.sha or "", pdf.n_bytes or 0)
 
     def defer(self, error: PageDeferred) -> None:
         """Record that the page was not asked for, and how long its host wants to be left alone."""
@@ -129,6 +143,13 @@ class FetchedContent(Frozen):
     content: bytes
 
 
+class ErrorAnswer(NamedTuple):
+    """What an answer says in place of data."""
+
+    status: PageStatus
+    words: str
+
+
 class ExtractedText(Frozen):
     """What a reader extracted from a page's bytes."""
 
@@ -141,6 +162,13 @@ class ExtractedText(Frozen):
     markup: str = ""
     http_status: int | None = None
     """The page's own status, if it differs from the answer's."""
+    refresh: str | None = None
+    """Where it leads by a refresh."""
+    shown_pdfs: tuple[str, ...] | None = None
+    """The PDFs that it shows in place of a text; empty for a viewer that does not say of what, None
+    for other pages."""
+    error: ErrorAnswer | None = None
+    """What it says in place of data."""
     remarks: tuple[str, ...] = ()
 
 
@@ -170,6 +198,10 @@ class ReadPage(Frozen):
     """Signs that it is not the cited page; a wall's status needs two of different kinds."""
     error: str | None = None
     reader: str | None = None
+    refresh: str | None = None
+    """Where it leads by a refresh."""
+    shown_pdf: str | None = None
+    """The PDF that it shows, if it has no text of its own."""
 
 
 KEPT_HEADERS = frozenset(
@@ -177,6 +209,7 @@ KEPT_HEADERS = frozenset(
         "content-type", "content-length", "content-encoding", "content-language",
         "content-disposition", "last-modified", "date", "etag", "expires", "age", "server", "via",
         "retry-after", "x-robots-tag", "cf-mitigated", "cf-ray", "x-datadome", "x-amzn-waf-action",
+        "sg-captcha",
         "x-sucuri-id", "x-iinfo", "www-authenticate", "memento-datetime", "x-archive-orig-date",
         "x-archive-orig-last-modified",
     }

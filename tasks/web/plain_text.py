@@ -11,6 +11,7 @@ from pypdfium2 import PdfDocument, PdfiumError
 from selectolax.lexbor import LexborHTMLParser
 
 from tasks.warehouse.rows import replace_surrogates
+from tasks.web.error_answers import find_xml_error
 from tasks.web.page import ExtractedText, PageUnreadable
 
 ARTICLE_FIELDS = ("articleBody", "reviewBody", "text", "description")
@@ -96,7 +97,8 @@ def read_xml(text: str) -> ExtractedText:
     if len(errors):
         damage = replace_surrogates(" ".join(errors[0].message.split())[:200])
         remarks = (f"damaged XML, some of it may be missing: {damage}",)
-    return ExtractedText(text=read_text("\n".join(lines)), title=title, remarks=remarks)
+    said = find_xml_error(root)
+    return ExtractedText(text=read_text("\n".join(lines)), title=title, remarks=remarks, error=said)
 
 
 def _element_text(text: str | None) -> str:

@@ -25,6 +25,8 @@ from tasks.warehouse.contents import PageStore
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.pages import PageStatus
 from tasks.warehouse.rows import replace_surrogates
+from tasks.web.error_answers import find_json_error
+from tasks.web.hosts import LAST_STATUS
 from tasks.web.html_text import parse_day, parse_language, read_html
 from tasks.web.kinds import ContentKind, decode_page, detect_kind
 from tasks.web.page import ExtractedText, FetchedContent, PageUnreadable, ReadPage
@@ -34,7 +36,7 @@ from tasks.web.walls import PageEvidence, decide_wall, describe_wall, find_signa
 _JINA_HEAD = re.compile(r"(?m)^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$")
 _JINA_CONTENT = "Markdown Content:"
 _JINA_STATUS = re.compile(r"returned error (\d{3})")
-READER_VERSION = 1
+READER_VERSION = 2
 """Increase it when the same bytes may give another result; pages are then read again."""
 _LIBRARIES = ("html-to-markdown", "selectolax", "htmldate", "pypdfium2")
 PAGES_PER_HELPER = 500
@@ -54,7 +56,10 @@ def read_page(material: FetchedContent, bounds: ReadingBounds) -> ReadPage:
     if material.source == "jina":
         kind = "jina"
     try:
-        return _classify(material, _extract(kind, material, bounds, media_type), bounds, media_type)
+        found = _extract(kind, material, bounds, media_type)
+        shown = found.shown_pdfs if found.shown_pdfs and len(found.shown_pdfs) == 1 else (None,)
+        page = _classify(material, found, bounds, media_type)
+        return page.model_copy(update={"refresh": found.refresh, "shown_pdf": shown[0]})
     except PageUnreadable as error:
         return _build_failure(material, error.status, str(error), media_type)
     except MemoryError:
@@ -69,7 +74,7 @@ def _extract(
     kind: ContentKind, material: FetchedContent, bounds: ReadingBounds, media_type: str | None
 ) -> ExtractedText:
     content = material.content
-    if not content:
+    if not content and material.http_status >= 400:
         raise PageUnreadable("it has no content (0 bytes)", "empty")
     if kind == "other":
         raise PageUnreadable(
@@ -80,7 +85,8 @@ def _extract(
     kept = content[: bounds.most_html_bytes] if kind == "html" else content
     text = decode_page(kept, material.headers.get("content-type"), is_html=kind in ("html", "xml"))
     if kind == "html":
-        page = read_html(text)
+        page = read_html(text, material.final_url)
+        page = page.model_copy(update={"error": find_json_error(text)})
         if len(kept) == len(content):
             return page
         cut = f"cut: {len(content):,} bytes of HTML, {bounds.most_html_bytes:,} were read"
@@ -89,7 +95,8 @@ def _extract(
         return parse_jina(text)
     if kind == "xml":
         return read_xml(text)
-    return ExtractedText(text=read_json(text) if kind == "json" else read_text(text))
+    plain = read_json(text) if kind == "json" else read_text(text)
+    return ExtractedText(text=plain, error=find_json_error(text))
 
 
 def _classify(
@@ -107,6 +114,9 @@ def _classify(
             titles=titles,
             text=found.text,
             markup=found.markup,
+            refresh=found.refresh,
+            shown_pdfs=found.shown_pdfs,
+            error=found.error,
         )
     )
     remarks = (*found.remarks, *map(str, signals))
@@ -114,6 +124,9 @@ def _classify(
     if status >= 400 and wall in (None, "soft_404", "empty"):
         named = f" ({titles[0][:100]})" if titles else ""
         return _build_failure(material, "unfetchable", f"HTTP {status}{named}", media_type, remarks)
+    if wall is None and found.error is not None:
+        reason = f"it only says: {found.error.words or 'error'}"
+        return _build_failure(material, found.error.status, reason, media_type, remarks)
     if not found.text.strip():
         wall = wall or "empty"
     if wall is not None:
@@ -143,7 +156,9 @@ def _build_failure(
     signals: tuple[str, ...] = (),
     title: str | None = None,
 ) -> ReadPage:
-    if material.http_status >= 400 and status in ("unreadable", "empty"):
+    if material.http_status > LAST_STATUS:
+        status, reason = "bot_wall", f"HTTP {material.http_status}, by which its server refuses"
+    elif material.http_status >= 400 and status in ("unreadable", "empty"):
         status, reason = "unfetchable", f"HTTP {material.http_status}"
     return ReadPage(
         status=status,

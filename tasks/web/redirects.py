@@ -1,12 +1,11 @@
-"""Request a URL and follow its redirects one by one.
+"""Request a URL and follow its redirects one by one: those by HTTP, and a page's refresh.
 
 Each redirect is treated like the first URL: parsed, checked and throttled. Cookies are kept
 until the final answer, because some sites redirect until they see theirs.
 """
 
 import asyncio
-import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
 from urllib.parse import urljoin
@@ -20,15 +19,22 @@ from tasks.web.connections import NETWORK_ERRORS, GuardedClient, convert_error
 from tasks.web.errors import AddressRefused, BodyTooLarge, FetchError, FetchFailed, printable
 from tasks.web.guard import CheckedUrl
 from tasks.web.hosts import HostThrottle
-from tasks.web.page import FetchResult, Redirect
+from tasks.web.kinds import parse_media_type
+from tasks.web.leads import may_lead, parse_refresh
+from tasks.web.page import FetchedContent, FetchResult, ReadPage, Redirect
+from tasks.web.unpacker import Unpacker
 
-PIECE_BYTES = 65_536
-"""Most bytes decoded at once."""
-GZIP, ZLIB, RAW_DEFLATE = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS
-NAMES = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate"}
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PAGES = frozenset({200, 203, 206})
+"""Statuses of pages whose refresh is followed: one that comes with 202 is a test for robots."""
+MOST_PEEKED = 500_000
+"""Bytes of a page that are looked at for where it leads."""
 UrlCheck = Callable[[CheckedUrl], Awaitable[None]]
 """Raises FetchError for a URL that must not be requested."""
+
+
+ReadPeeked = Callable[[FetchedContent], Awaitable[ReadPage]]
+"""Reads the beginning of a page."""
 
 
 async def allow_any(target: CheckedUrl) -> None:
@@ -44,6 +50,18 @@ class PageResponse:
         self.host = host
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
+        self._peeked = bytearray()
+        self._rest = self._unpack()
+
+    async def peek(self, n_bytes: int) -> bytes:
+        """Return the beginning of the body; `pieces` yields it all the same.
+
+        Raises:
+            As `pieces`.
+        """
+        while len(self._peeked) < n_bytes and (piece := await anext(self._rest, None)) is not None:
+            self._peeked += piece
+        return bytes(self._peeked[:n_bytes])
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Yield the decoded body.
@@ -52,6 +70,11 @@ class PageResponse:
             BodyTooLarge: more bytes than are kept.
             FetchFailed: the body broke off, or its content coding is not what its header says.
         """
+        yield bytes(self._peeked)
+        async for piece in self._rest:
+            yield piece
+
+    async def _unpack(self) -> AsyncGenerator[bytes]:
         length = self.headers.get(hdrs.CONTENT_LENGTH, "")
         if length.isdecimal() and len(length) < 20 and int(length) > self._most:
             raise BodyTooLarge(
@@ -82,6 +105,7 @@ class RedirectFollower:
         self.throttle = throttle
         self._client = client
         self._bounds = bounds
+        self.most_redirects = bounds.most_redirects
 
     async def is_reachable(self, url: str) -> bool:
         """Return whether the server of a URL answers now."""
@@ -101,6 +125,7 @@ class RedirectFollower:
         *,
         check: UrlCheck = allow_any,
         headers: Mapping[str, str] | None = None,
+        read: ReadPeeked | None = None,
         max_redirects: int | None = None,
         max_bytes: int | None = None,
         read_seconds: float | None = None,
@@ -112,6 +137,7 @@ class RedirectFollower:
         Args:
             check: called before each request.
             headers: sent to the first URL only: they may hold a key.
+            read: reads pages that may lead on; without it only HTTP redirects are followed.
             max_redirects, max_bytes, read_seconds: override the configuration.
 
         Raises:
@@ -135,9 +161,12 @@ class RedirectFollower:
             async with self.throttle.slot(target.host, is_last_look=result.is_last_look):
                 started = monotonic()
                 async with self._request(result, target, sent, seconds, read_seconds) as response:
+                    answer = PageResponse(response, target.host, max_bytes or bounds.most_bytes)
                     where = _redirect_location(response)
+                    if where is None and read is not None:
+                        where = await self._find_refresh(result, target, answer, read)
                     if where is None:
-                        yield PageResponse(response, target.host, max_bytes or bounds.most_bytes)
+                        yield answer
                         return
                     # `unsafe` keeps those of IP addresses too; they are sent nowhere else.
                     jar = aiohttp.CookieJar(unsafe=True) if jar is None else jar
@@ -175,6 +204,35 @@ class RedirectFollower:
                 retryable=True,
             ) from None
 
+    async def _find_refresh(
+        self, result: FetchResult, origin: CheckedUrl, answer: PageResponse, read: ReadPeeked
+    ) -> str | None:
+        """Return where a page leads by a refresh, if to another address; record the PDF that it
+        only shows."""
+        kind = parse_media_type(answer.headers.get(hdrs.CONTENT_TYPE)) or "text/html"
+        if answer.status not in PAGES or not kind.startswith(("text/", "application/xhtml")):
+            return None
+        where = parse_refresh(answer.headers.get("refresh", ""), origin.url)
+        if where is None and "html" in kind:
+            content = await answer.peek(MOST_PEEKED)
+            if may_lead(content, origin.url):
+                page = await read(
+                    FetchedContent(
+                        source=result.source,
+                        url=result.asked_url,
+                        final_url=origin.url,
+                        http_status=answer.status,
+                        headers=result.headers,
+                        content=content,
+                    )
+                )
+                where, result.shown_pdf = page.refresh, page.shown_pdf
+        try:
+            is_itself = where is None or self.guard.check_url(where).url == origin.url
+        except AddressRefused:
+            is_itself = False
+        return None if is_itself else where
+
     def _follow_redirect(self, result: FetchResult, origin: CheckedUrl, where: str) -> CheckedUrl:
         """Check where a redirect leads, and record it."""
         assert result.http_status is not None
@@ -206,79 +264,3 @@ def _redirect_location(response: aiohttp.ClientResponse) -> str | None:
         return raw.decode("utf-8").replace(" ", "%20")
     except UnicodeDecodeError:
         return raw.decode("latin-1").replace(" ", "%20")
-
-
-class Unpacker:
-    """Decodes one body in gzip, deflate or no content coding.
-
-    Args:
-        coding: The `Content-Encoding` header as it came.
-        most_bytes: Largest body allowed, both encoded and decoded.
-
-    Raises:
-        FetchFailed: another coding.
-    """
-
-    def __init__(self, coding: str, most_bytes: int) -> None:
-        names = [
-            name
-            for name in (part.strip().lower() for part in coding.split(","))
-            if name not in ("", "identity", "none")
-        ]
-        if len(names) > 1 or not set(names) <= set(NAMES):
-            raise FetchFailed(
-                f"the body is packed as {printable(coding, 60)!r}, not as gzip or deflate"
-            )
-        self._coding = NAMES[names[0]] if names else None
-        self._most = most_bytes
-        self._received = self._unpacked = 0
-        self._stream: zlib._Decompress | None = None
-
-    def feed(self, raw: bytes) -> Iterator[bytes]:
-        """Decode some bytes, in pieces.
-
-        Raises:
-            BodyTooLarge: more bytes than allowed.
-            FetchFailed: the bytes are not in the coding of the header.
-        """
-        self._received += len(raw)
-        self._check_size(self._received)
-        if self._coding is None:
-            yield raw
-            return
-        stream = self._stream = self._stream or zlib.decompressobj(self._window(raw))
-        while raw and not stream.eof:  # ignore what follows the end, as browsers do
-            try:
-                piece = stream.decompress(raw, PIECE_BYTES)
-            except zlib.error as error:
-                raise FetchFailed(
-                    f"the body cannot be unpacked ({error})", retryable=True
-                ) from None
-            self._unpacked += len(piece)
-            self._check_size(self._unpacked)
-            yield piece
-            raw = stream.unconsumed_tail
-
-    def finish(self) -> bytes:
-        """Return the last decoded bytes.
-
-        Raises:
-            FetchFailed: the end is missing.
-        """
-        if self._stream is None:
-            return b""
-        last = self._stream.flush()
-        self._check_size(self._unpacked + len(last))
-        if not self._stream.eof:
-            raise FetchFailed("the packed body broke off", retryable=True)
-        return last
-
-    def _window(self, raw: bytes) -> int:
-        if self._coding == "gzip":
-            return GZIP
-        # Servers send both as `deflate`.
-        return ZLIB if raw[0] & 0x0F == zlib.DEFLATED else RAW_DEFLATE
-
-    def _check_size(self, n_bytes: int) -> None:
-        if n_bytes > self._most:
-            raise BodyTooLarge(f"the body has more than {self._most:,} bytes; it was left")

@@ -4,21 +4,25 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from types import TracebackType
 from typing import ClassVar, ParamSpec, TypeVar
 
 from tasks.configuration.web import RequestPolicy
 from tasks.warehouse.contents import ContentWriter, PageStore
 from tasks.warehouse.pages import FetchSource
-from tasks.web.errors import FetchingStopped
+from tasks.web.errors import FetchError, FetchFailed, FetchingStopped
 from tasks.web.hosts import retry_failures
+from tasks.web.kinds import PDF_WITHIN
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.redirects import PageResponse, RedirectFollower
 
 BUFFER_BYTES = 262_144
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
-OpenPage = Callable[[FetchResult], AbstractAsyncContextManager[PageResponse]]
+OpenPage = Callable[..., AbstractAsyncContextManager[PageResponse]]
+"""`RedirectFollower.open` with some of its arguments."""
+CheckAnswer = Callable[[PageResponse, bool], Awaitable[None]]
 
 
 class BodyWriter:
@@ -123,10 +127,11 @@ class WebSource(ABC):
         self,
         result: FetchResult,
         open_page: OpenPage,
-        check_answer: Callable[[PageResponse, bool], Awaitable[None]],
+        check_answer: CheckAnswer,
         tries: int | None = None,
     ) -> None:
-        """Store the body of the first answer that counts, with retries.
+        """Store the body of the first answer that counts, with retries; where that page only shows
+        a PDF, the PDF's.
 
         Args:
             check_answer: raises FetchError for an answer that does not count; told whether this is
@@ -138,6 +143,32 @@ class WebSource(ABC):
                 async with open_page(result) as answer:
                     await check_answer(answer, is_last)
                     await body.add(answer.pieces())
-                result.succeed(*await body.store())
+                if not await self._take_shown_pdf(result, open_page, check_answer):
+                    result.succeed(*await body.store())
 
         await retry_failures(self._manners, request, tries)
+
+    async def _take_shown_pdf(
+        self,
+        result: FetchResult,
+        open_page: OpenPage,
+        check_answer: CheckAnswer,
+    ) -> bool:
+        """Store the PDF that a page only shows in its place; return whether that was done."""
+
+        async def check_pdf(answer: PageResponse, is_last: bool) -> None:
+            await check_answer(answer, is_last)
+            if answer.status != 200 or b"%PDF-" not in await answer.peek(PDF_WITHIN):
+                raise FetchFailed(f"{answer.host} has no PDF there", host=answer.host)
+
+        left = self._follower.most_redirects - len(result.redirects) - 1
+        if result.shown_pdf is None or left < 0:
+            return False
+        try:
+            url = self._follower.guard.check_url(result.shown_pdf).url
+            pdf = FetchResult(source=self.source, asked_url=url, is_last_look=result.is_last_look)
+            await self._download(pdf, partial(open_page, max_redirects=left), check_pdf)
+        except FetchError:
+            return False
+        result.take_over(pdf)
+        return True

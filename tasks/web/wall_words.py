@@ -78,6 +78,9 @@ TITLES: dict[Wall, re.Pattern[str]] = {
         (?:cookie|privacy) (?:consent|settings|preferences)
         (?:we value )?your privacy(?: choices)?
         (?:manage )?(?:your )?consent(?: preferences)?
+        (?:.{1,40} )?cookie consent(?: and choices)?
+        (?:weiterlesen )?mit werbung (?:weiterlesen )?oder .{0,40}\b(?:pur|abo)\b.{0,20}
+        (?:.{1,40} )?(?:pur-abo|pur abo)(?:nnement)?
         bevor sie .* weitergehen
         avant d(?:e |')continuer.*
     """),
@@ -175,6 +178,8 @@ WORDS: dict[Wall, re.Pattern[str]] = {
         reject all
         consent to (?:the use of )?cookies
         alle akzeptieren|tout accepter|aceptar todo|accetta tutto
+        uses? cookies and (?:similar|other)|mit werbung (?:und tracking|(?:weiter)?lesen)
+        ohne (?:werbe-?)?tracking|pur-abo
     """),
     "soft_404": compile_patterns(r"""
         \b<PAGE>\b[^.]{0,60}\b<MISSING>
@@ -210,3 +215,14 @@ WORDS: dict[Wall, re.Pattern[str]] = {
         something went wrong|sorry to interrupt|temporary error\. please try again
     """),
 }
+
+CONSENT = compile_patterns(r"""
+    \bcookies?\b|\btrack(?:ing|ers?)\b|\bconsent|personal data|your (?:privacy|data)
+    zustimm|einwillig|datenschutz|\bwerbung\b|pur-abo|personenbezogen
+    consentement|traceurs|vie privée|données personnelles|publicités? personnalisée
+    consentimiento|privacidad|datos personales|publicidad personalizada
+    consenso|dati personali|pubblicità|tracciamento
+    toestemming|persoonsgegevens|privacyinstellingen|advertenties
+    consentimento|dados pessoais|samtyc?kk?e|person(?:uppgifter|oplysninger)|zgod[ayę]|souhlas
+""")
+"""Words of consent in some languages, for pages at an address of consent pages."""

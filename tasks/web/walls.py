@@ -9,73 +9,15 @@ not suffice are stored with the page.
 import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from tasks.base import Frozen
 from tasks.warehouse.pages import PageStatus
-from tasks.web.wall_words import TITLES, WALLS, WORDS, Wall, compile_patterns
+from tasks.web.hosts import LAST_STATUS
+from tasks.web.page import ErrorAnswer
+from tasks.web.wall_marks import ADDRESSES, CHOICES, MARKUP
+from tasks.web.wall_words import CONSENT, TITLES, WALLS, WORDS, Wall
 
-MARKUP: dict[Wall, re.Pattern[str]] = {
-    "bot_wall": compile_patterns(r"""
-        _cf_chl_opt|/cdn-cgi/challenge-platform/h/|id=[\"']cf-(?:challenge|wrapper|error)
-        captcha-delivery\.com
-        px-captcha|_pxappid
-        _incapsula_resource
-        awswaf\.com|awswafintegration
-        /_sec/cp_challenge|sec-if-cpt|bm-verify
-        class=[\"']?[^\"'>]{0,80}\b(?:g-recaptcha|h-captcha|cf-turnstile)
-        recaptcha/api\.js|hcaptcha\.com/1/
-        anubis_challenge|within\.website/x/cmd/anubis
-        /_fs-ch-
-        ddos-guard\.net|sucuri_cloudproxy|sgcaptcha
-        geetest|arkoselabs|distil_r_captcha
-    """),
-    "login_wall": compile_patterns(r"""
-        <input[^>]{1,300}type=[\"']?password
-    """),
-    "cookie_wall": compile_patterns(r"""
-        action=[\"']https://consent\.
-        id=[\"']?(?:onetrust-consent-sdk|didomi-|qc-cmp2|cmpbox|usercentrics)
-        id=[\"']?(?:sp_message_container|truste-consent)
-        class=[\"'][^\"'>]{0,80}\b(?:consent-(?:page|wall|form)|fc-consent-root|con-wizard)
-    """),
-    "soft_404": compile_patterns(r"""
-        <(?:html|body)[^>]{0,300}\bclass=[\"'][^\"'>]{0,400}\b(?:error-?404|page-?404|http-?404)
-        <(?:html|body)[^>]{0,300}\bclass=[\"'][^\"'>]{0,400}\b(?:page-not-found|not-?found)
-        prerender-status-code[\"'][^>]{0,40}404
-        <meta[^>]{0,40}http-equiv=[\"']?refresh[\"']?[^>]{0,40}\burl=
-        parkingcrew|sedoparking|bodis\.com|parklogic|hugedomains|afternic|window\.park\b
-    """),
-    "empty": compile_patterns(r"""
-        <div[^>]{0,100}\bid=[\"']?(?:root|app|__next|__nuxt|react-root)[\"']?[^>]{0,100}>\s*</div>
-        <app-root[^>]{0,100}>\s*</app-root>
-        <frameset\b
-    """),
-}
-
-ADDRESSES: dict[Wall, re.Pattern[str]] = {
-    "bot_wall": compile_patterns(r"""
-        //validate\.perfdrive\.com
-        //geo\.captcha-delivery\.com
-        /cdn-cgi/(?:challenge|l/chk)
-        google\.[a-z.]+/sorry/
-        /_sec/cp_challenge
-        /(?:captcha|blocked|distil)\b|/errors/validatecaptcha
-    """),
-    "login_wall": compile_patterns(r"""
-        /(?:log-?in|sign-?in|sso|servicelogin|authwall|authorize)(?:[/.?]|$)
-        //(?:login|signin|auth|sso|accounts|idp)\.
-    """),
-    "cookie_wall": compile_patterns(r"""
-        //(?:consent|cookies?|privacy-?gate|zustimmung)\.
-        /(?:consent|collectconsent|cookie-?wall|privacy-?gate|zustimmung)(?:[/.?]|$)
-    """),
-    "soft_404": compile_patterns(r"""
-        /(?:errors?|(?:error-?|page-?)?404|(?:page-?)?not-?found)(?:/404)?(?:\.\w{2,5})?/?(?:\?|$)
-        //(?:www\.)?(?:hugedomains|sedo|afternic|dan)\.com
-    """),
-}
-"""Patterns for the final URL, if redirects led to another page than requested."""
 SignalKind = Literal["http", "headers", "title", "words", "brevity", "markup", "address"]
 
 WHOLE_PAGE_KINDS: frozenset[SignalKind] = frozenset(
@@ -100,15 +42,18 @@ WALL_DESCRIPTIONS: dict[PageStatus, str] = {
 }
 _MAX_DETAIL = 60
 
-_HTTP: dict[int, Wall] = {401: "login_wall", 402: "login_wall", 403: "bot_wall", 405: "bot_wall",
-                          406: "bot_wall", 429: "bot_wall", 503: "bot_wall"}  # fmt: skip
+_HTTP: dict[int, Wall] = {401: "login_wall", 402: "login_wall", 202: "bot_wall", 403: "bot_wall",
+    405: "bot_wall", 406: "bot_wall", 429: "bot_wall", 503: "bot_wall"}  # fmt: skip
 _HEADERS: tuple[tuple[str, str, Wall], ...] = (
     ("cf-mitigated", r"challenge|block", "bot_wall"),
     ("x-amzn-waf-action", r"captcha|challenge", "bot_wall"),
+    ("sg-captcha", r"challenge", "bot_wall"),
     ("x-datadome", r".", "bot_wall"),
     ("www-authenticate", r".", "login_wall"),
 )
 """Header name, pattern of its value, and the wall it indicates."""
+_CERTAIN_HEADERS = frozenset({"cf-mitigated", "x-amzn-waf-action", "sg-captcha"})
+"""Those that count whatever the HTTP status."""
 _REFUSING_SERVERS = re.compile(r"akamaighost|cloudflare|imperva|sucuri|ddos-guard|awselb", re.I)
 """Servers that indicate a wall if they refuse; they also serve genuine answers."""
 _PARTS = re.compile(r"\s+[-|–—·•»:]+\s+|\s*[|•»]\s*|:\s+|\s+[-–—]\s*$")
@@ -130,6 +75,10 @@ class PageEvidence(Frozen):
     titles: tuple[str, ...] = ()
     text: str = ""
     markup: str = ""
+    refresh: str | None = None
+    shown_pdfs: tuple[str, ...] | None = None
+    """As in `ExtractedText`."""
+    error: ErrorAnswer | None = None
 
 
 class Signal(Frozen):
@@ -173,20 +122,22 @@ def find_signals(evidence: PageEvidence) -> tuple[Signal, ...]:
         *_find_title_signals(evidence.titles),
         *_find_markup_signals(evidence),
         *_find_address_signals(evidence),
+        *_find_substitutes(evidence),
     ]
     text = _strip_titles(evidence.text, evidence.titles)
-    found += _find_word_signals(text, {signal.wall for signal in found})
+    found += list(_find_word_signals(text, found))
     found += _find_brevity_signals(text, bool(evidence.titles), found)
-    return tuple(sorted(found, key=lambda s: (WALLS.index(s.wall), s.kind, s.detail)))
+    return tuple(sorted(set(found), key=lambda s: (WALLS.index(s.wall), s.kind, s.detail)))
 
 
 def _find_http_signals(evidence: PageEvidence) -> Iterable[Signal]:
     status = evidence.http_status or 200
-    if status in _HTTP:
-        yield Signal(wall=_HTTP[status], kind="http", detail=f"HTTP {status}")
+    if status in _HTTP or status > LAST_STATUS:
+        wall = _HTTP.get(status, "bot_wall")
+        yield Signal(wall=wall, kind="http", detail=f"HTTP {status}")
     for name, pattern, wall in _HEADERS:
         value = evidence.headers.get(name, "")
-        if re.search(pattern, value, re.I) and (status >= 400 or name == "cf-mitigated"):
+        if re.search(pattern, value, re.I) and (status >= 400 or name in _CERTAIN_HEADERS):
             yield Signal(wall=wall, kind="headers", detail=f"{name}: {_shorten(value)}")
     server = evidence.headers.get("server", "")
     if status in (403, 429, 503) and _REFUSING_SERVERS.search(server):
@@ -204,12 +155,15 @@ def _find_title_signals(titles: tuple[str, ...]) -> Iterable[Signal]:
                 break
 
 
-def _find_word_signals(text: str, walls: set[Wall]) -> Iterable[Signal]:
+def _find_word_signals(text: str, signals: Iterable[Signal]) -> Iterable[Signal]:
     """Search the whole text for words of walls with other signals. For other walls, whose words
     can only be stored, search its beginning."""
     lower = text.lower()
+    walls = {signal.wall for signal in signals}
     for wall in WALLS:
         found = WORDS[wall].search(lower if wall in walls else lower[:MAX_SCANNED_TEXT])
+        if wall == "cookie_wall" and any((s.wall, s.kind) == (wall, "address") for s in signals):
+            found = found or CONSENT.search(lower)
         if found:
             yield Signal(wall=wall, kind="words", detail=_shorten(found[0]))
 
@@ -222,6 +176,21 @@ def _find_markup_signals(evidence: PageEvidence) -> Iterable[Signal]:
             yield Signal(wall=wall, kind="markup", detail=_shorten(found[0]))
 
 
+def _find_substitutes(evidence: PageEvidence) -> Iterable[Signal]:
+    """Find what stands for a text: where a page leads, or an error in place of data."""
+    if evidence.refresh is not None and evidence.http_status != 202:  # that is a test for robots
+        detail = f"refresh to {_shorten(evidence.refresh)}"
+        yield Signal(wall="empty", kind="markup", detail=detail)
+    if evidence.shown_pdfs is not None:
+        shown = ", ".join(evidence.shown_pdfs) or "what a script names"
+        yield Signal(wall="empty", kind="markup", detail=f"shows {_shorten(shown)}")
+        yield Signal(wall="empty", kind="brevity", detail="no text beside a PDF")
+    wall = next((wall for wall in WALLS if evidence.error and evidence.error.status == wall), None)
+    if wall and evidence.error:
+        yield Signal(wall=wall, kind="words", detail=_shorten(evidence.error.words))
+        yield Signal(wall=wall, kind="brevity", detail="nothing else is said")
+
+
 def _find_address_signals(evidence: PageEvidence) -> Iterable[Signal]:
     asked, final = _split_url(evidence.url), _split_url(evidence.final_url)
     if asked is None or final is None or (asked.netloc, asked.path) == (final.netloc, final.path):
@@ -229,10 +198,18 @@ def _find_address_signals(evidence: PageEvidence) -> Iterable[Signal]:
     for wall, pattern in ADDRESSES.items():
         if pattern.search(evidence.final_url.lower()) and not pattern.search(evidence.url.lower()):
             yield Signal(wall=wall, kind="address", detail=f"led to {_shorten(evidence.final_url)}")
+    if _holds_way_back(asked, final) and CHOICES.search(f"{final.netloc}{final.path}".lower()):
+        yield Signal(
+            wall="cookie_wall", kind="address", detail=f"led to {_shorten(evidence.final_url)}"
+        )
     if asked.path.strip("/") and not final.path.strip("/") and not final.query:
         yield Signal(
             wall="soft_404", kind="address", detail=f"led to {_shorten(evidence.final_url)}"
         )
+
+
+def _holds_way_back(asked: SplitResult, final: SplitResult) -> bool:
+    return len(asked.path) > 1 and asked.path in unquote(unquote(final.query))
 
 
 def _find_brevity_signals(text: str, has_title: bool, found: list[Signal]) -> Iterable[Signal]:

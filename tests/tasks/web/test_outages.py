@@ -120,3 +120,10 @@ def test_the_dead_rest_of_a_run_is_told_from_a_dead_network_by_who_answered_befo
         outcome = fetch(gone(25), settings, lookup=names(), answered_before=[before])
         assert isinstance(outcome.error, NoNetwork)
         assert outcome.fetched == {}
+
+
+def test_a_status_that_does_not_exist_is_a_refusal_and_asked_for_once() -> None:
+    with serving_pages(lambda asked: [answer(b"<html></html>", 999), KEEP]) as site:
+        fetched = fetch([site.url()], web_settings([site.place])).fetched[site.url()]
+        assert (fetched.outcome, fetched.http_status, fetched.tries) == ("fetched", 999, 1)
+        assert not fetched.is_temporary_error

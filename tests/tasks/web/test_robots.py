@@ -39,7 +39,7 @@ def test_what_robots_txt_forbids_us_is_not_asked_for_and_it_is_read_once() -> No
         ([answer(b"later", 503)], "robots"),
         ([answer(b"", 302, location="/robots.txt")], "robots"),
         ([CUT], "failed"),
-        ([answer(b"no gzip", content_encoding="gzip")], "robots"),
+        ([answer(b"\x1f\x8b no gzip", content_encoding="gzip")], "robots"),
         ([0.3], "failed"),
         ([answer(b"#" * 600_000)], "robots"),
     ],
@@ -58,7 +58,9 @@ def test_a_robots_txt_that_is_not_there_allows_all_and_one_that_is_answered_badl
 
 
 @pytest.mark.parametrize(
-    "first", [answer(b"", 503), answer(b"no gzip", content_encoding="gzip")], ids=["503", "gzip"]
+    "first",
+    [answer(b"", 503), answer(b"\x1f\x8b no gzip", content_encoding="gzip")],
+    ids=["503", "gzip"],
 )
 def test_a_robots_txt_that_fails_once_is_asked_for_again(first: bytes) -> None:
     def handler(asked: Asked) -> Steps:

@@ -245,7 +245,7 @@ def test_an_archive_that_is_busy_is_asked_again() -> None:
         assert (fetched.outcome, fetched.tries) == ("fetched", 4)
 
 
-NO_GZIP = answer(b"no gzip", content_encoding="gzip")
+NO_GZIP = answer(b"\x1f\x8b no gzip", content_encoding="gzip")
 HALF_A_GZIP = answer(gzip.compress(READ)[:-20], content_encoding="gzip")
 
 

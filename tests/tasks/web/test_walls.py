@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from tasks.configuration.web import ReadingBounds
 from tasks.web.readers import read_page
 from tasks.web.walls import PageEvidence, classify_text, decide_wall, find_signals
-from tests.rigs.saved_pages import Answer, near_misses, walls
+from tests.rigs.saved_pages import Answer, near_misses, page, walls
 
 BOUNDS = ReadingBounds()
+STORY = "The bridge of Tolvane was opened in 1931 by the mayor of the town. " * 20
 
 
 @pytest.mark.parametrize("answer", walls(), ids=lambda answer: answer.name)
@@ -73,11 +74,77 @@ def test_the_text_of_a_picture_counts_as_what_a_page_says() -> None:
         ("https://x.example/p/1", "https://x.example/", "soft_404"),
         ("https://x.example/", "https://www.x.example/", None),
         ("https://x.example/p/1", "https://x.example/p/1/", None),
+        ("https://x.example/p/1", "https://choice.x.example/a.html?from=%2Fp%2F1", "cookie_wall"),
+        ("https://x.example/p/1", "https://x.example/gdpr-consent/?to=%2F", "cookie_wall"),
+        ("https://x.example/p/1", "https://x.example/my/zustimmung/auswahl?x=1", "cookie_wall"),
+        ("https://x.example/p/1", "https://guce.x.example/a", "cookie_wall"),
+        (
+            "https://x.example/p/1",
+            "https://x.example/options?to=https://x.example/p/1",
+            "cookie_wall",
+        ),
+        ("https://x.example/p/1", "https://x.example/options/for-bridges", None),
+        ("https://x.example/p/1", "https://x.example/informed-consent-in-surgery", None),
+        ("https://x.example/p/1", "https://x.example/cookie-policy", None),
+        ("https://x.example/consent/1", "https://x.example/consent/1/law", None),
     ],
 )
 def test_where_redirects_led_is_a_signal(url: str, final_url: str, wall: str | None) -> None:
     found = {signal.wall for signal in find_signals(PageEvidence(url=url, final_url=final_url))}
     assert found - {"empty"} == ({wall} if wall else set())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "We use cookies to measure our traffic.",
+        "Wir finanzieren uns durch Werbung und brauchen dazu Ihre Einwilligung.",
+        "Nous déposons des traceurs avec votre consentement.",
+        "Wij vragen je toestemming om gegevens op te slaan.",
+        "Necesitamos tu consentimiento para mostrarte anuncios.",
+        "Con il tuo consenso mostriamo annunci.",
+        "Potrzebujemy Twojej zgody.",
+    ],
+)
+def test_a_consent_page_is_known_by_its_address_and_its_words(words: str) -> None:
+    text = f"{words} {STORY}"
+    led = PageEvidence(
+        url="https://x.example/p/1", final_url="https://x.example/privacy-gate?to=%2Fp", text=text
+    )
+    assert decide_wall(find_signals(led)) == "cookie_wall"
+    stayed = led.model_copy(update={"final_url": "https://x.example/p/1"})
+    assert decide_wall(find_signals(stayed)) is None
+    silent = led.model_copy(update={"text": STORY})
+    assert decide_wall(find_signals(silent)) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "html"),
+    [
+        ({"x-amzn-waf-action": "challenge"}, ""),
+        ({}, "<script src='https://1.token.awswaf.com/challenge.js'></script><noscript>We need to "
+             "verify that you are not a robot.</noscript>"),
+        ({"sg-captcha": "challenge"}, "<meta http-equiv='refresh' content='0;/.well-known/x'>"),
+        ({}, "<meta http-equiv='refresh' content='0;/.well-known/sgcaptcha/?r=%2F'></meta>"),
+        ({}, "<iframe src='/_Incapsula_Resource?x=1'>Request unsuccessful.</iframe>"),
+        ({}, "<title>Just a moment...</title><p>Please wait."),
+    ],
+)  # fmt: skip
+def test_a_test_for_robots_may_come_with_202(headers: dict[str, str], html: str) -> None:
+    material = page(html.encode(), content_type="text/html").model_copy(
+        update={"http_status": 202, "headers": {"content-type": "text/html"} | headers}
+    )
+    assert read_page(material, BOUNDS).status == "bot_wall"
+    story = material.model_copy(update={"content": f"<p>{STORY}".encode(), "headers": {}})
+    assert read_page(story, BOUNDS).status == "ok"
+
+
+@pytest.mark.parametrize("status", [600, 799, 999])
+@pytest.mark.parametrize("content", [b"", b"<html><body></body></html>", b"\x89PNG\r\n\x1a\n"])
+def test_a_status_that_does_not_exist_is_a_refusal(status: int, content: bytes) -> None:
+    said = read_page(page(content).model_copy(update={"http_status": status}), BOUNDS)
+    assert said.status == "bot_wall"
+    assert f"HTTP {status}" in (said.error or "")
 
 
 def test_headers_of_an_honest_answer_are_no_signal() -> None:
