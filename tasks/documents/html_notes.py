@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from tasks.documents.raised import RAISED_NUMBER, is_exponent
-from tasks.extraction.blocks import is_reference_heading
+from tasks.extraction.headings import is_reference_heading
 
 LINE = "\ue000"
 """Begins a line of its own; becomes a line break when the page is converted."""

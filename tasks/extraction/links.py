@@ -12,7 +12,8 @@ from dataclasses import dataclass
 _STOPS = '\\s<>\\[\\]{}【】〔〕「」『』《》〈〉（），。、；：！？“”‘’…"|`\\\\^\ue200-\ue2ff'
 """What no bare address contains."""
 _URL = re.compile(
-    rf"(?:https?://|(?<![\w./@-])(?:www\.|doi:(?=10\.)))(?:[^{_STOPS}]|\\[!()+=$%'@_&~#*.\-])+", re.IGNORECASE
+    rf"(?:https?://|(?<![\w./@-])(?:www\.|doi:(?=10\.)))(?:[^{_STOPS}]|\\[!()+=$%'@_&~#*.\-])+",
+    re.IGNORECASE,
 )
 _NEXT_URL = re.compile(r"[,;]+https?://", re.IGNORECASE)
 _ANGLED = re.compile(r"[<【](https?://[^\s<>【】\"|]{4,4000})[>】]", re.IGNORECASE)

@@ -408,7 +408,9 @@ def as_answered(original: str, how: Literal["after", "instead"]) -> JobAnswer:
     cited = read_citations(original)
     references = cited.references
     cuts = [*cited.outline.references, *references.entries]
-    body = [m for m in cited.markers if m.label is None and not any(a <= m.start < b for a, b in cuts)]
+    body = [
+        m for m in cited.markers if m.label is None and not any(a <= m.start < b for a, b in cuts)
+    ]
     text, last = "", 0
     annotations: list[Annotation] = []
     for start, end, marker in sorted(
