@@ -16,13 +16,15 @@ LABEL = re.compile(
 SENTENCES = re.compile(r"[a-z\)”\"]{2}[.!?]\s+[A-Z]|[。！？].")
 LINK = re.compile(r"\]\((?:[^()\s]|\([^()]*\)|\s)*\)")
 HEADING = re.compile(
-    r"source|reference|citation|bibliograph|works cited|further reading|参考|来源|引用|出典|文献"
-    r"|fontes|referências|citadas|fuentes|quellen|nguồn|tài liệu|อ้างอิง",
+    r"\b(?:sources?|references?|citations?|works cited|bibliograph\w+|further reading)\b"
+    r"|fontes|referências|citadas|fuentes|quellen|nguồn|tài liệu|อ้างอิง"
+    r"|(?:参考|来源|引用|出典|文献)(?:资料|链接|列表|目录|文献|信息)?[\s*：:）)]*$",
     re.IGNORECASE,
 )
 LINKED_NUMBERS = re.compile(
     r"(?:\\?\[[\[(*]*\d{1,3}[\])*]*\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)\s*)+"
 )
+ONLY_LINK = re.compile(r"\(\[[^\[\]]*\]\([^\s()]*\)\)")
 NUMBERED = re.compile(r"\[\W*\d{1,3}\W*\]\(")
 AFTER_LAST = 90
 """Words of a closing note that may follow the last list."""
@@ -151,7 +153,7 @@ def _label(line: str) -> tuple[str, tuple[str, ...], int] | None:
             return "plain", numbers, begun.end() + found.end()
     if line.lstrip()[:1] in "-*+•" and begun.end() > len(line) - len(line.lstrip()) + 1:
         return "bullet", (), begun.end()
-    return None
+    return ("bullet", (), 0) if ONLY_LINK.fullmatch(line.strip()) else None
 
 
 def _runs(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
@@ -177,10 +179,10 @@ def _goes_on(one: Entry, other: Entry) -> bool:
 def _is_list(run: Sequence[Entry], text: str, closes: bool, used: set[str]) -> bool:
     """Whether a run of lines is a list of sources, as a reader would say."""
     with_address = sum(entry.address is not None for entry in run)
-    style, said = run[0].style, sum(_states(entry) for entry in run)
+    headed = _is_headed(text, run[0].start)
+    style, said = run[0].style, sum(_states(entry, headed) for entry in run)
     if with_address < 0.5 * len(run):
         return style == "bracket" and len(run) > 2 and _counts(run)
-    headed = _is_headed(text, run[0].start)
     quiet = said <= (0.5 if headed else 0.2) * len(run)
     if style in ("bracket", "table", "inside"):
         return quiet and (len(run) > 1 or closes)
@@ -192,7 +194,7 @@ def _is_list(run: Sequence[Entry], text: str, closes: bool, used: set[str]) -> b
         answers = answers and style == "plain"
         ends = sum(_ends_in_address(entry) for entry in run) >= 0.9 * len(run) > 4
         return quiet and len(run) > 2 and (closes or answers or ends or headed)
-    brief = sum(_bare_words(entry.text) < (25 if headed else 12) for entry in run) >= 0.9 * len(run)
+    brief = sum(_bare_words(entry.text) < (60 if headed else 12) for entry in run) >= 0.9 * len(run)
     return (headed or closes) and brief and quiet and len(run) > 1
 
 
@@ -208,12 +210,14 @@ def _is_headed(text: str, start: int) -> bool:
     return len(above) < 60 and HEADING.search(above) is not None
 
 
-def _states(entry: Entry) -> bool:
-    """Whether an entry says something beside naming its source."""
+def _states(entry: Entry, headed: bool) -> bool:
+    """Whether an entry says something beside naming its source; under a heading it may say more."""
     plain = LINK.sub("] ", entry.text)
     found = first_address(plain)
     before = plain[: found[0]] if found else plain
     after = plain[found[1] :] if found else ""
+    if headed:
+        return words(before) > 60 or words(after) > 40
     too_long = words(before) > (35 if entry.style == "plain" else 60) or words(after) > 30
     if not before.strip("<* "):
         return words(after) > 60
