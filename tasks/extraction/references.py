@@ -23,6 +23,8 @@ MIN_USED = 0.5
 explain."""
 MIN_TITLES = 0.8
 """The share of a run's entries that must state nothing."""
+MIN_LINKED = 0.3
+"""From this share of entries with an address on, the others explain markers, too."""
 MIN_ENTRIES = 2
 
 
@@ -47,7 +49,7 @@ class References:
     entries: tuple[tuple[int, int], ...] = ()
     """Spans of entries outside a reference section; they are no statements."""
     keys: frozenset[str] = frozenset()
-    """All numbers and labels that they explain."""
+    """All numbers and labels that they explain, also by entries without an address."""
 
     def holds(self, at: int) -> bool:
         """Whether an offset is within an entry outside a reference section."""
@@ -102,7 +104,13 @@ def find_references(markdown: str, parts: Outline, cited: Collection[str] = ()) 
         lists=tuple(mapped),
         n_urls=len([entry for entry in entries if entry.keys] or entries),
         entries=tuple((entry.start, entry.end) for run in runs for entry in run.entries),
-        keys=frozenset(key for found in mapped for key in found.urls),
+        keys=frozenset(
+            key
+            for found in lists
+            if len([entry for entry in found.entries if entry.urls]) >= MIN_LINKED * len(found.entries)
+            for entry in found.entries
+            for key in entry.keys
+        ).union(*(found.urls for found in mapped)),
     )
 
 
