@@ -107,7 +107,8 @@ def find_references(markdown: str, parts: Outline, cited: Collection[str] = ()) 
         keys=frozenset(
             key
             for found in lists
-            if len([entry for entry in found.entries if entry.urls]) >= MIN_LINKED * len(found.entries)
+            if len([entry for entry in found.entries if entry.urls])
+            >= MIN_LINKED * len(found.entries)
             for entry in found.entries
             for key in entry.keys
         ).union(*(found.urls for found in mapped)),
@@ -136,7 +137,9 @@ def _choose_runs(
     if not runs:
         return []
     explained = {key for found in headed for key in found.keys}
-    explained |= {key for run in runs for entry in run if entry.sure for key in entry.keys}
+    explained |= {
+        key for run in runs for entry in run if entry.sure and entry.urls for key in entry.keys
+    }
     body_ends = _find_body_end(parts, runs)
     report = _Citing(markdown, runs, cited - explained)
     kept = []
@@ -178,7 +181,7 @@ def _join_titles(lines: list[tuple[tuple[int, str], list[Entry]]]) -> Iterator[E
             below = [parsed for _, parsed in lines[at + 1 : at + 3]]
             taken = next((n for n, e in enumerate(below, 1) if e and e[0].is_link), 0)
             if not taken or any(e and e[0].keys for e in below[:taken]):
-                yield None
+                yield entries[-1] if entries[-1].sure else None
                 at += 1
                 continue
             entries = parse_entries([line for line, _ in lines[at : at + taken + 1]])
@@ -237,7 +240,7 @@ class _Citing:
         if run[0].keys:
             used = {key for entry in run for key in entry.keys} & self._used
             return bool(used or len(run) >= MIN_ENTRIES) and self._states_nothing(run)
-        cited = sum(normalise_url(entry.urls[0]) in self._pages for entry in run)
+        cited = sum(normalise_url(entry.urls[0]) in self._pages for entry in run if entry.urls)
         return len(run) >= MIN_ENTRIES and cited >= MIN_USED * len(run)
 
     @staticmethod

@@ -50,7 +50,9 @@ WIDE_LETTERS = 2
 """Characters of Chinese or Japanese that count as one word."""
 MIN_WIDE = 0.3
 """The share of such characters from which a text is in one of these languages."""
-_SOURCE_WORD = re.compile(rf"^[^\w]*{WORDS}\s*(?=[:：]|\W*$)", re.IGNORECASE)
+_SOURCE_WORD = re.compile(
+    rf"^\W*{WORDS}\s?(?:[(（]\w{{1,9}}[)）])?\s?(?=[:：]|\W*$)", re.IGNORECASE
+)
 UNSPLIT = {
     "Thai": r"[\u0e00-\u0e7f]", "Lao": r"[\u0e80-\u0eff]", "Burmese": r"[\u1000-\u109f]",
     "Khmer": r"[\u1780-\u17ff]", "Tibetan": r"[\u0f00-\u0fff]",
