@@ -13,7 +13,7 @@ _SOURCE_LABEL = re.compile(
     r"(?:https?://)?(?:[\w-]{1,63}\.){1,5}[a-z]{2,12}(?:/\S{0,300})?(?:\s?\+\d{1,2})?)[\s\])*_]{0,4}",
     re.IGNORECASE,
 )
-LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<])")
+LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<#])")
 _BEHIND_SOURCE = re.compile(r"\s*(?:[.,;:)\]|。，；）]|$|\[|\(|<a\b)", re.MULTILINE)
 _REFERENCE_LINK = re.compile(r"(?<!\\)\[([^\[\]\n]{1,300})\] ?\[([\w.:-]{1,40})\]")
 _BARE_NUMBER = re.compile(

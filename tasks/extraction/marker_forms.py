@@ -2,7 +2,7 @@
 
 A form is *unmistakable*, so that a marker without an entry counts as one that leads nowhere, or
 *needs an entry*: it is a marker only where the report's reference list explains its key.
-docs/citations.md shows the same table; a test holds the two together.
+docs/reference/citations.md shows the same table; a test holds the two together.
 """
 
 import re
@@ -111,7 +111,7 @@ class MarkerForm:
             if self.certainty == "needs an entry":
                 if not keys or not all(key in entries for key in keys):
                     continue
-            elif "0" in keys and "0" not in entries:
+            elif text[at] == "[" and "0" in keys and "0" not in entries:
                 continue  # an array or its index
             yield FormMatch(at, match.end("mark"), keys)
 
@@ -130,20 +130,23 @@ def _form(
 
 MARKER_FORMS: tuple[MarkerForm, ...] = (
     _form("private-use mark", "\ue200cite\ue202turn9view4\ue201", "the token", "unmistakable",
-          r"(?P<mark>(?:\ue200|\\ue200)(?P<keys>[^\ue200\n]{0,400}?)(?:\ue201|\\ue201))", signs="\ue200\\"),
+          r"(?P<mark>(?:\ue200|\\ue200)(?P<keys>[^\ue200\n]{0,400}?)(?:\ue201|\\ue201))",
+          signs="\ue200\\"),
     _form("agent's internal token", "【turn0search3】", "the token", "unmistakable",
           rf"(?P<mark>(?:[【\[(]\s?)?(?P<keys>(?:cite)?{_TOKEN}(?:[,\s]{{0,3}}{_TOKEN})*)"
           r"(?:†[^【】\n]{0,300})?(?:\s?[】\])])?)", signs=("turn", "Turn")),
     _form("kind and number", "[web:1, web:3]", "kind and number", "unmistakable",
           rf"(?P<mark>(?::contentReference)?[\[【](?P<keys>\^?{_KINDS}:\s?\d{{1,4}}(?:[,;]\s?"
-          rf"(?:{_KINDS}:)?\s?\d{{1,4}})*)(?:†[^【】\[\]\n]{{0,300}})?[\]】](?:\{{index=\d+\}})?)", signs="[【"),
+          rf"(?:{_KINDS}:)?\s?\d{{1,4}})*)(?:†[^【】\[\]\n]{{0,300}})?[\]】](?:\{{index=\d+\}})?)",
+          signs="[【"),
     _form("number in brackets", "[1, 3–5]", "number", "unmistakable",
           rf"(?P<mark>\\?\[(?:\\?\[)?\s?(?P<keys>{NUMBERS})(?:†[^\[\]\n]{{0,200}})?\s?(?:\\?\])?"
           r"\\?\](?:\((?!https?:|www\.)[^()\s]{0,300}\))?)", signs="["),
     _form("pair in lenticular brackets", "【4:1†source】", "the pair", "unmistakable",
           r"(?P<mark>【(?P<keys>\d{1,4}[:：]\d{1,4})(?:†[^【】\n]{0,300})?】)", signs="【"),
     _form("number in full-width brackets", "【1†source】", "number", "unmistakable",
-          rf"(?P<mark>[【〔〖⟦［]\s?(?P<keys>{NUMBERS})(?:†[^【】\n]{{0,300}})?\s?[】〕〗⟧］])", signs="【〔〖⟦［"),
+          rf"(?P<mark>[【〔〖⟦［]\s?(?P<keys>{NUMBERS})(?:†[^【】\n]{{0,300}})?\s?[】〕〗⟧］])",
+          signs="【〔〖⟦［"),
     _form("footnote", "[^name]", "name", "unmistakable",
           r"(?P<mark>\\?\[\^(?P<keys>[^\W_][\w.:-]{0,40})\^?\\?\])", signs="^"),
     _form("superscript tag", "<sup>1</sup>", "number", "unmistakable",
@@ -158,17 +161,18 @@ MARKER_FORMS: tuple[MarkerForm, ...] = (
           r"(?P<mark>[\[⁽]?(?P<keys>[⁰¹²³⁴-⁹]{1,3}(?:[⁻⸴˒,'·⁺ ]{1,2}[⁰¹²³⁴-⁹]{1,3}){0,20})[\]⁾]?)",
           raised=True, signs="⁰¹²³⁴⁵⁶⁷⁸⁹"),
     _form("label in brackets", "[S3]", "label", "needs an entry",
-          r"(?P<mark>\\?\[(?P<keys>[^\W_][\w.:+-]{0,40}(?:[,;]\s?[^\W_][\w.:+-]{0,40}){0,9})\\?\])", signs="["),
+          r"(?P<mark>\\?\[(?P<keys>[^\W_][\w.:+-]{0,40}(?:[,;]\s?[^\W_][\w.:+-]{0,40}){0,9})\\?\])",
+          signs="["),
     _form("word and number in parentheses", "(Source 3)", "number", "needs an entry",
           rf"(?P<mark>[(（{{](?P<keys>{WORDS}\s?[:：#]?\s?{NUMBERS})[)）}}])", signs="(（{"),
     _form("caret", "^1^", "number", "needs an entry",
           rf"(?P<mark>\$?\\?\^[{{(\[]{{0,2}}(?P<keys>{_MANY})[}})\]]{{0,2}}\\?\^?\$?)(?![\w^])",
           raised=True, signs="^"),
-    _form("number in parentheses", "(1)", "number", "needs an entry",
+    _form("number in parentheses", "(1).", "number", "needs an entry",
           rf"[^\W\d_][.。”\"’)]{{0,2}} ?(?P<mark>[(（{{](?P<keys>{_MANY})[)）}}])"
           r"(?=\s{0,2}(?:[.,;:!?。，；、|(\[（]|$))", least=3, signs="(（{"),
     _form("number behind the full stop", "canals.2 The", "number", "needs an entry",
-          rf"(?:[^\W\d_]|[%°$€£)\]”\"’]|{_YEAR}(?=[^\d]{{1,4}}\d{{1,3}}(?:\s+(?-i:[^\Wa-z_])|\s*$|\s*\|)))"
+          rf"(?:[^\W\d_]|[%°$€£)\]”\"’]|{_YEAR}(?=[^\d]{{1,4}}\d{{1,3}}(?:\s+(?-i:[^\W\da-z_][^\WA-Z_]|[AI]\b)|\s*$|\s*\|)))"
           rf"(?=[^\w\s]{{1,9}}\d){_NOT_COUNTING}(?<!^\w)(?<![\s#*(]\w)"
           r"[)*_`\"”’]{0,4}\\?[.,;:!?…。！？，；、：)\"”’」』）][)*_`\"”’\]]{0,4}"
           rf"(?P<mark>(?P<keys>{_MANY})){_AFTER_STOP}"),
@@ -222,9 +226,9 @@ def _read_keys(raw: str, entries: Collection[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(token.replace(" ", "") for token in tokens))
     if raw[:1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" and raw:
         return _read_raised(raw, entries)
-    if pair := re.fullmatch(r"(\d{1,4})([:：-])(\d{1,4})", raw):
-        if pair[2] != "-" or int(pair[3]) <= int(pair[1]):
-            return (f"{pair[1]}{pair[2]}{pair[3]}",)
+    pair = re.fullmatch(r"(\d{1,4})([:：-])(\d{1,4})", raw)
+    if pair and (pair[2] != "-" or int(pair[3]) <= int(pair[1])):
+        return (f"{pair[1]}{pair[2].replace('：', ':')}{pair[3]}",)
     if re.fullmatch(rf"{NUMBERS}|{WORDS}\s?[:：#]?\s?{NUMBERS}", raw, re.IGNORECASE):
         return expand_numbers(raw)
     return tuple(re.split(r"[,;]\s?", raw)) if raw and "ue202" not in repr(raw) else ()

@@ -49,8 +49,8 @@ def _blank(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _find_hidden(text: str) -> list[tuple[int, int]]:
-    """Find comments and hidden elements, outside code. A block that nobody closes hides what follows
-    it, other elements the rest of their paragraph."""
+    """Find comments and hidden elements, outside code. A block that nobody closes hides all that
+    follows, other elements the rest of their paragraph."""
     spans: list[tuple[int, int]] = []
     last_closing = text.rfind("-->")
     fence, hidden, depth, begins, skip_to = "", "", 0, 0, 0

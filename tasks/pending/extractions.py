@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from tasks.base import Frozen
-from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims, cite_statements
+from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims
 from tasks.extraction.facts import ExtractedFact, locate_facts
+from tasks.extraction.statements import cite_statements
 from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts, VersionedJudge
 from tasks.warehouse.store import Readable, Warehouse
 
