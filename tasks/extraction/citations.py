@@ -5,12 +5,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tasks.extraction.links import Link, find_addresses, find_html_links, find_links
-from tasks.extraction.marker_forms import MARKER_FORMS, NUMBERS, MarkerForm, expand_numbers
+from tasks.extraction.marker_forms import MARKER_FORMS, NUMBERS, WORDS, MarkerForm, expand_numbers
 
 _NUMERIC_LABEL = re.compile(rf"[\s\[(\\^]{{0,4}}({NUMBERS})[\s\])\\^]{{0,4}}", re.IGNORECASE)
 _SOURCE_LABEL = re.compile(
-    r"[\s\[(*_]{0,4}(?:sources?\b.{0,200}|links?|ref(?:erence)?s?|oai_citation.{0,200}|来源.{0,99}|"
-    r"(?:https?://)?(?:[\w-]{1,63}\.){1,5}[a-z]{2,12}(?:/\S{0,300})?(?:\s?\+\d{1,2})?)[\s\])*_]{0,4}",
+    rf"[\s\[(*_]{{0,4}}(?:{WORDS}(?:\s?#?\d{{0,3}}|\s?[:：].{{0,200}})|sources?\b.{{0,200}}|links?|"
+    r"oai_citation.{0,200}|(?:https?://)?(?:[\w-]{1,63}\.){1,5}[a-z]{2,12}(?:/\S{0,300})?(?:\s?\+\d{1,2})?)"
+    r"[\s\])*_]{0,4}",
     re.IGNORECASE,
 )
 LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<#])")

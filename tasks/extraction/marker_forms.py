@@ -154,7 +154,8 @@ MARKER_FORMS: tuple[MarkerForm, ...] = (
           rf"(?P<keys>{NUMBERS})\\?\]?\s?(?:</a>)?\s?</sup>)", raised=True, signs="<"),
     _form("citation tag", '<cite index="0-1">', "its index", "unmistakable",
           r"(?P<mark><(?:cite|ref|grok:render)\b[^<>]{0,80}?\b(?:index|id|card_id)="
-          r"[\"']?(?P<keys>[\w,.:-]{1,60})[^<>]{0,200}>)", signs="<"),
+          r"[\"']?(?P<keys>[\w,.:-]{1,60})[^<>]{0,200}>"
+          r"(?:(?:(?!</?grok).){0,300}</grok:render>)?)", signs="<"),
     _form("other mark in lenticular brackets", "【F:notes.md†L1】", "what is before the dagger",
           "unmistakable", r"(?P<mark>【(?P<keys>[^【】†\n]{1,200})†[^【】\n]{0,300}】)", signs="†"),
     _form("superscript digits", "¹", "number", "needs an entry",

@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\W\d_]")
 _WORD_RUN = re.compile(r"[^\W_]+")
 _MAX_PIECE = 5000
 """Characters to split at a time; no real paragraph is longer."""
-_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
+_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$)|[。，、；！？।])")
 _EMPTY_BRACKETS = re.compile(r"\s?(?:\([\s,;]*\)|（[\s，；,;]*）|\[[\s,;]*\]|【\s*】)")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 """A character of Chinese or Japanese, which set no blanks between words."""
