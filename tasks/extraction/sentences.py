@@ -51,7 +51,8 @@ WIDE_LETTERS = 2
 MIN_WIDE = 0.3
 """The share of such characters from which a text is in one of these languages."""
 _SOURCE_WORD = re.compile(
-    rf"^\W*{WORDS}\s?(?:[(（]\w{{1,9}}[)）])?\s?(?=[:：]|\W*$)", re.IGNORECASE
+    rf"^\W*(?:{WORDS}|evidence|links?|证据|依据|链接|数据链接|源头)\s?(?:[(（]\w{{1,9}}[)）])?\s?(?=[:：]|\W*$)",
+    re.IGNORECASE,
 )
 UNSPLIT = {
     "Thai": r"[\u0e00-\u0e7f]", "Lao": r"[\u0e80-\u0eff]", "Burmese": r"[\u1000-\u109f]",
