@@ -22,8 +22,7 @@ REDIRECTS = """
 /alink/link url: bing.com
 /l uddg: duckduckgo.com
 * rest: search.yahoo.*
-/v1/url u: urldefense.com urldefense.us urldefense.proofpoint.com
-/v2/url u: urldefense.com urldefense.us urldefense.proofpoint.com
+/v[12]/url u: urldefense.com urldefense.us urldefense.proofpoint.com
 /v3/* rest: urldefense.com urldefense.us urldefense.proofpoint.com
 /wis/* url: trendmicro.com
 * a: linkprotect.cudasvc.com
@@ -33,42 +32,43 @@ REDIRECTS = """
 /l.php u: facebook.com messenger.com
 * u: l.instagram.com l.threads.net l.threads.com l.wl.co
 * url: out.reddit.com disq.us slack-redir.net exit.sc
-/redir/redirect url: linkedin.com
 /safety/go url: linkedin.com
-/redirect q url z: youtube.com linkedin.com t.umblr.com flipboard.com getpocket.com
+/redir* q url z: youtube.com linkedin.com t.umblr.com flipboard.com getpocket.com
 /away.php to: vk.com vk.ru
 /linkfilter url u: steamcommunity.com
-/i/redirect url: x.com twitter.com
 /r url: medium.com
 /sinaurl u toasturl: weibo.cn weibo.com
 * target t: link.zhihu.com link.csdn.net link.juejin.cn link.jianshu.com
-* pfurl url: c.pc.qq.com
 * url u: go.skimresources.com go.redirectingat.com redirect.viglink.com
 /users/outgoing rest: deviantart.com
-/jump.php rest url: pixiv.net
 * rest: href.li anonym.to
 """
 """A path (`*`: whatever follows), where the target stands, and the hosts (`.*`: in any country)
 with their subdomains. It stands in a parameter, or in the rest of the address: `bare` may lack its
 scheme."""
-COPIES = """
+ARCHIVES = """
 archive.org archive.today archive.ph archive.is archive.li archive.vn archive.fo archive.md
-archive-it.org arquivo.pt webarchive.org.uk webarchive.loc.gov webarchive.nationalarchives.gov.uk
-webcitation.org timetravel.mementoweb.org webcache.googleusercontent.com cdn.ampproject.org t.me
-yandexwebcache.net hghltd.yandex.net printfriendly.com urltomarkdown.herokuapp.com leiaisso.net
-r.jina.ai txtify.it outline.com smry.ai removepaywall.com removepaywalls.com 12ft.io 1ft.io
-freedium.cfd freedium-mirror.cfd pure.md defuddle.md markdown.new corsproxy.io api.allorigins.win
-translate.google.* translate.googleusercontent.com translate.yandex.* turbopages.org
-translatetheweb.com microsofttranslator.com fanyi.baidu.com papago.naver.net papago.naver.com
-z5h64q92x9.net
+webcitation.org ghostarchive.org perma.cc archive-it.org freezepage.com megalodon.jp arquivo.pt
+webarchive.nationalarchives.gov.uk webarchive.loc.gov webarchive.org.uk webarchive.parliament.uk
+swap.stanford.edu vefsafn.is timetravel.mementoweb.org
 """
-"""Hosts of archives, reading proxies and translations: their copies are pages of their own, which
-bans look through."""
+"""Hosts of web archives."""
+COPIES = f"""{ARCHIVES}
+webcache.googleusercontent.com yandexwebcache.net hghltd.yandex.net cdn.ampproject.org t.me
+r.jina.ai txtify.it outline.com smry.ai removepaywall.com removepaywalls.com 12ft.io 1ft.io
+freedium.cfd freedium-mirror.cfd leiaisso.net pure.md defuddle.md markdown.new corsproxy.io
+api.allorigins.win urltomarkdown.herokuapp.com printfriendly.com
+translate.google.* translate.googleusercontent.com translate.yandex.* turbopages.org
+z5h64q92x9.net translatetheweb.com microsofttranslator.com fanyi.baidu.com papago.naver.net
+papago.naver.com
+"""
+"""Hosts of copies, also of reading proxies and translations: pages of their own, which bans look
+through."""
 _COUNTRY = re.compile(r"(?<![\w-])(google|yandex|yahoo)\.[a-z]{2,3}(?:\.[a-z]{2})?$")
 _START = re.compile(r"^/*(?:[^?:]*\?(?=http))?")
 _SCHEME = re.compile(r"https?(?:(?::|%3A)(?:/|(%2F)){1,3}|/(?=[\w-]+\.[\w.-]+/))", re.IGNORECASE)
 _NO_SCHEME = re.compile(
-    r"(?:(?:web|save|newest|oldest|proxy|amp/s|[cv]/s)/)?(?:[\d*][\w*-]{0,30}/)?"
+    r"(?:(?:[\w-]{1,30}/){0,2}[\d*][\w*-]{0,30}/|(?:web|save|newest|oldest|proxy|amp/s|[cv]/s)/)?"
     r"((?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?::\d{1,5})?(?:[/?#].*)?)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -132,7 +132,7 @@ def _list_targets(url: str, *, copies: bool) -> Iterator[str]:
 
 def _find_in_rest(rest: str, *, bare: bool) -> str | None:
     if bare and (match := _NO_SCHEME.fullmatch(rest)):
-        return f"https://{match[1]}"
+        return f"http://{match[1]}"
     if not (match := _SCHEME.search(rest.partition("?")[0])):
         return None
     target = rest[match.start() :]
