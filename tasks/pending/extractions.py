@@ -12,7 +12,9 @@ from tasks.warehouse.store import Readable, Warehouse
 TEXTS = """
 SELECT r.agent, r.assignment, a.article, a.kind, coalesce(a.query, t.title) AS title,
     coalesce(x.input_sha = r.text_sha, false) AS is_current, x.source, x.extractor_version,
-    coalesce(x.source = 'judge' AND x.n_items = 0 AND x.n_offline IS NULL, false) AS is_undoubted
+    coalesce(x.source = 'judge' AND x.n_items = 0 AND x.n_offline IS NULL, false) AS is_undoubted,
+    EXISTS (SELECT 1 FROM verdicts AS v WHERE v.edition = r.edition AND v.assignment = r.assignment
+        AND (v.agent = r.agent OR r.agent = '') AND v.call_id IS NOT NULL) AS is_paid
 FROM {texts} AS r
 JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
     AND a.kind <> 'find_claims'
@@ -104,8 +106,9 @@ def find_pending_extractions(
     """Return articles without facts and reports without claims, by agent; articles first.
 
     Statements of an unchanged text stay, whoever has extracted them, unless they can be made
-    again at no cost: an earlier version of the offline extractor's, by that one, and the answers
-    of this judge, model and prompt, which the ledger has.
+    again at no cost: an earlier version of the offline extractor's, by that one, if no model was
+    paid to judge these reports, and the answers of this judge, model and prompt, which the ledger
+    has.
 
     again: also those of every other extractor and version, and empty lists that nobody doubted;
         published statements stay.
@@ -148,7 +151,8 @@ def _list_texts(
         for row in warehouse.frame(TEXTS.format(texts=texts), [edition]).iter_rows(named=True):
             if agents and row["agent"] not in ("", *agents):
                 continue
-            made = {key: row.pop(key) for key in ("is_current", "source", "extractor_version")}
+            known = ("is_current", "source", "extractor_version", "is_paid")
+            made = {key: row.pop(key) for key in known}
             yield (
                 PendingExtraction(edition=edition, **row), made, versions[row["kind"] == RESEARCH]
             )  # fmt: skip
@@ -167,7 +171,7 @@ def _choose_action(
     if made["source"] == "published" or version == ours:
         return "done"
     if made["source"] == "offline":
-        return "keep" if version == EXTRACTOR_VERSION else "update"
+        return "keep" if version == EXTRACTOR_VERSION or made["is_paid"] else "update"
     same_answers = version.startswith(ours.removesuffix(CITING).rstrip())
     return "extract" if same_answers else "keep"
 
