@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 from tasks.base import Frozen
 from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims
 from tasks.extraction.facts import ExtractedFact, locate_facts
+from tasks.extraction.sentences import remove_marks
 from tasks.extraction.statements import cite_statements
 from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts, VersionedJudge
 from tasks.warehouse.store import Readable, Warehouse
@@ -201,4 +202,6 @@ def locate_statements(
         return cite_statements(item.title, text, cited, by_attribution=item.by_attribution)
     texts = [statement.text for statement in statements]
     places = locate_facts(texts, text)
-    return [ExtractedFact(fact, *place) for fact, place in zip(texts, places, strict=True)]
+    return [
+        ExtractedFact(remove_marks(fact), *place) for fact, place in zip(texts, places, strict=True)
+    ]
