@@ -27,7 +27,7 @@ RUN useradd --uid 10001 --user-group --create-home evergreen \
 COPY --from=build /opt/evergreen /opt/evergreen
 # What the image installs; `make sbom` writes both.
 COPY sbom.cdx.json /opt/evergreen/sbom.cdx.json
-LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="f94e91a8f3b1b665dd7ff5baa6cdc1dc4d2559633683653944492e547d302b22"
+LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="c1af2871e095ba074105f6d176f8340a3addd8a9c17e7f561ed18214ed4b1c91"
 ENV PATH=/opt/evergreen/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

@@ -68,11 +68,7 @@ async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> str
 
 
 async def read_offline(warehouse: Warehouse, item: PendingExtraction) -> list[Change]:
-    """Return the rows of what the offline extractor finds in one text; write nothing.
-
-    Raises:
-        LimitExceeded, HelperFailed: it takes too long, or breaks off.
-    """
+    """Return the rows of what the offline extractor finds in a text, within a helper's limits."""
     text = load_text(warehouse, item)
     return _build_changes(item, text, await _run_offline(item, text), None)
 

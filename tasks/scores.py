@@ -18,7 +18,7 @@ from tasks.protocols.case import (
     Protocol,
 )
 from tasks.protocols.cell import get_protocol_version
-from tasks.protocols.redirects import Redirects, cited_page_before, cites_page
+from tasks.protocols.redirects import Redirects, cites_page
 from tasks.scoring.pending import scored_cell, scorer_version
 from tasks.stage import stage_task
 from tasks.warehouse.results import Score
@@ -162,15 +162,13 @@ def _load_claims(
         "GROUP BY ALL ORDER BY assignment, number",
         [first.edition, first.agent, list(urls)],
     )
-    cited = [
-        ([*(row["urls"] or ()), *(row["unwritten"] or "").split()], urls[row["assignment"]])
+    leaked = [
+        cites_page(
+            [*(row["urls"] or ()), *(row["unwritten"] or "").split()],
+            urls[row["assignment"]],
+            redirects,
+        )
         for row in frame.iter_rows(named=True)
-    ]
-    leaked = [cites_page(addresses, article, redirects) for addresses, article in cited]
-    # Only what leaks now may have leaked before.
-    before = [
-        now and cited_page_before(addresses, article, redirects)
-        for now, (addresses, article) in zip(leaked, cited, strict=True)
     ]
     return frame.select(
         "assignment",
@@ -178,7 +176,6 @@ def _load_claims(
         "attributed",
         "own",
         pl.Series("leaked", leaked, pl.Boolean),
-        pl.Series("leaked_before", before, pl.Boolean),
         "published",
     )
 

@@ -1,7 +1,6 @@
 """`evergreen explain`: one report with all its verdicts, as its page on the site shows it."""
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Annotated, TypeVar
 
@@ -20,9 +19,7 @@ from flows.display.failed_claims import print_failed_claims, select_failed_claim
 from flows.display.formats import format_json
 from tasks.analysis.explanation import explain_reports
 from tasks.editions.names import UnknownName, find_agent, find_report
-from tasks.extraction.understanding import understand_in_helper
 from tasks.judges.registry import load_judge as judge_named
-from tasks.processes.pool import HELPERS
 from tasks.protocols.registry import resolve_name
 from tasks.warehouse.explanations import (
     ExplainedClaim,
@@ -68,15 +65,14 @@ def explain(
     """Show what a report's scores rest on: each claim and fact with verdict, evidence and page."""
     judges = [judge_named(name).name for name in judge or ()]
     protocols = [resolve_name(name) for name in protocol or ()]
-    with open_to_read(warehouse, edition) as source, closing(HELPERS):
+    with open_to_read(warehouse, edition) as source:
         if of := find_agent(source, edition, report):
             if claim is not None or fact is not None or only_open:
                 raise typer.BadParameter("name one report: AGENT/TITLE.")
-            found_all = explain_reports(source, *of, None, judges, protocols)
-            _print_agent([*map(_add_reading, found_all)], form)
+            _print_agent([*explain_reports(source, *of, None, judges, protocols)], form)
             return
         key = find_report(source, edition, report)
-        (found,) = map(_add_reading, explain_reports(source, *key[:2], [key[2]], judges, protocols))
+        (found,) = explain_reports(source, *key[:2], [key[2]], judges, protocols)
     if protocols and not found.scores:
         raise UnknownName(
             f"{report} has no scores of {', '.join(protocols)}. Omit --protocol to show all."
@@ -90,14 +86,6 @@ def explain(
         print(format_json(asdict(found)))
     else:
         print_report(found, whole=claim is not None or fact is not None, brief=not protocols)
-
-
-def _add_reading(report: ExplainedReport) -> ExplainedReport:
-    """Add what the offline extractor understands, where claims or citations are missing."""
-    if not report.lacks_claims:
-        return report
-    found = understand_in_helper(report.query or report.title, report.text)
-    return replace(report, reading=found.describe())
 
 
 def _print_agent(reports: Sequence[ExplainedReport], form: str) -> None:

@@ -10,8 +10,7 @@ from rich.table import Table
 from flows.cli.hints import describe_next_step
 from flows.cli.options import WarehouseOption, make_edition_option
 from flows.cli.warehouse import open_existing_warehouse
-from flows.display.console import STDERR, print_message, transient_progress
-from flows.display.understandings import print_understandings
+from flows.display.console import STDERR, print_message, print_result, transient_progress
 from tasks.base import format_count
 from tasks.configuration.agents import load_agents
 from tasks.editions.names import UnknownName
@@ -89,7 +88,6 @@ def import_report_files(
             summary = import_reports(
                 store, matched, yes, replace, on_progress, understand=True, dry_run=dry_run
             )
-        print_understandings(summary.outcomes)
         _print_summary(summary, matched, yes)
         if dry_run:
             print_message("Nothing was kept: this was only tried (--dry-run).")
@@ -159,6 +157,8 @@ def _print_summary(summary: ReportsSummary, matched: MatchedFiles, yes: bool) ->
             print_message(f"{result}: {outcome.path}: {'; '.join(outcome.remarks)}", "red")
         elif outcome.remarks:
             print_message(f"{outcome.path}: {'; '.join(outcome.remarks)}", "yellow")
+        if outcome.understood:
+            print_result(f"{outcome.path}: {outcome.understood}", wrap=False)
     agents = sorted({o.agent for o in summary.outcomes})
     print_message(
         f"{summary.edition}: {format_count(len(summary.outcomes), 'file')} of {', '.join(agents)}: "

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import polars as pl
-from rich.progress import Progress
 
 from flows.display.console import print_message, transient_progress
 from flows.display.formats import Format
@@ -14,17 +13,14 @@ from tasks.base import format_count
 from tasks.claims import read_offline
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge_entry, load_model_entry
-from tasks.judging.cells import CellPlan
 from tasks.pending.evaluation import (
     Evaluation,
-    describe_held_extractions,
     describe_kept_extractions,
-    describe_texts,
     find_pending_cells,
     plan_run_cells,
     select_bought_extractions,
+    select_extractions,
     select_key_points,
-    select_offline_extractions,
 )
 from tasks.pending.extractions import PendingExtraction
 from tasks.planning.estimate import (
@@ -36,6 +32,7 @@ from tasks.planning.estimate import (
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import HELPERS
+from tasks.scoring.extractors import describe_older
 from tasks.warehouse.writer import Change
 
 UNKNOWN = "unknown"
@@ -53,8 +50,6 @@ def estimate_evaluation(run: Evaluation) -> tuple[pl.DataFrame, list[str]]:
     try:
         if isinstance(entry, LlmJudgeEntry):
             frames.append(_estimate_judging(run, entry, remarks))
-            if held := describe_held_extractions(run):
-                remarks.append(held)
             if kept := describe_kept_extractions(run):
                 remarks.append(kept)
             if bare := select_key_points(run):
@@ -80,51 +75,32 @@ def _estimate_judging(run: Evaluation, entry: LlmJudgeEntry, remarks: list[str])
     """Estimate the cells that are pending once the offline extractor has read what it is to read;
     add remarks on them."""
     waiting = {plan.cell_id for plan in find_pending_cells(plan_run_cells(run))}
-    texts = select_offline_extractions(run)
-    with transient_progress() as bars, run.store.pretend(run.edition, _read(run, texts, bars)):
+    bought = select_bought_extractions(run)
+    texts = [item for item in select_extractions(run) if item not in bought]
+    with transient_progress() as bars, run.store.pretend(asyncio.run(_read(run, texts))):
         plans = plan_run_cells(run)
         todo = find_pending_cells(plans)
         ready = [plan for plan in todo if not plan.is_waiting]
         remarks += _describe_cells(len(plans), len(todo), len(ready))
-        bar = bars.add_task("cells", total=len(ready))
-        frame = estimate_cells(run.store, entry, ready, lambda n: bars.advance(bar, n))
         if texts:
-            bought = [plan for plan in ready if plan.cell_id not in waiting]
-            price = estimate_cells(run.store, entry, bought, lambda n: None) if bought else None
-            remarks.append(_describe_reading(texts, bought, price))
-    return frame
+            new = format_count(len({plan.cell_id for plan in ready} - waiting), "cell")
+            remarks.append(
+                f"The offline extractor reads {format_count(len(texts), 'text')} first. By what it "
+                f"finds, {new} that would not be judged otherwise; the estimate includes them."
+            )
+        older = describe_older(run.store, run.edition)
+        remarks += [f"{said} --judge {run.judge} --estimate" for said in older]
+        bar = bars.add_task("cells", total=len(ready))
+        return estimate_cells(run.store, entry, ready, lambda n: bars.advance(bar, n))
 
 
-def _read(run: Evaluation, texts: Sequence[PendingExtraction], bars: Progress) -> list[Change]:
-    bar = bars.add_task("reading", total=len(texts))
-
-    async def read() -> list[Change]:
-        changes: list[Change] = []
-        for item in texts:
-            with suppress(LimitExceeded, HelperFailed):  # its cells wait
-                changes += await read_offline(run.store, item)
-            bars.advance(bar)
-        return changes
-
-    return asyncio.run(read())
-
-
-def _describe_reading(
-    texts: Sequence[PendingExtraction], bought: Sequence[CellPlan], price: pl.DataFrame | None
-) -> str:
-    """Say what it buys that the offline extractor reads these texts."""
-    read = (
-        f"The offline extractor reads {describe_texts(texts)} first; the estimate counts with it."
-    )
-    if price is None:
-        return f"{read} It makes no further cell pending."
-    reports = len({(plan.agent, plan.assignment) for plan in bought})
-    usd = UNKNOWN if price["usd"].null_count() else f"${price['usd'].sum():,.2f}"
-    return (
-        f"{read} By what it finds, {format_count(len(bought), 'cell')} of "
-        f"{format_count(reports, 'report')} are to be judged: "
-        f"{format_count(int(price['calls'].sum()), 'call')}, {usd}."
-    )
+async def _read(run: Evaluation, texts: Sequence[PendingExtraction]) -> list[Change]:
+    """Read texts as an evaluation would, but write nothing."""
+    changes: list[Change] = []
+    for item in texts:
+        with suppress(LimitExceeded, HelperFailed):  # its cells wait
+            changes += await read_offline(run.store, item)
+    return changes
 
 
 def _describe_cells(n_cells: int, n_pending: int, n_ready: int) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _print_header(report: ExplainedReport) -> None:
         ("Doubtful", report.doubtful_end),
         ("Extracted", report.empty_lists),
         ("Citations", _describe_unreliable(report)),
-        ("Read", report.reading),
+        ("Read", report.understood),
     ]  # fmt: skip
     _print_fields([(name, text) for name, text in [*known, *_describe_judges(report)] if text])
     missing = {s.protocol for s in report.scores if s.n_open or s.state in ("pending", "failed")}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from flows.display.console import STDOUT
+from flows.display.console import STDOUT, print_result
 from flows.display.explanation import print_claim
 from tasks.base import format_count
 from tasks.foreign_text import make_visible
@@ -38,8 +38,8 @@ def print_failed_claims(reports: Sequence[ExplainedReport]) -> None:
         if not report.scores:
             counts = "  not judged yet: evergreen evaluate"
         STDOUT.print(Text.assemble("\n", (title, "bold"), (counts, "dim")), highlight=False)
-        if report.reading:
-            STDOUT.print(f"  read: {report.reading}", style="dim", highlight=False, soft_wrap=True)
+        if report.understood:
+            print_result(f"  read: {report.understood}", "dim", wrap=False)
         for claim in failed:
             print_claim(claim, report, whole=False)
     if not n_claims:

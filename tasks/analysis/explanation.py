@@ -18,6 +18,7 @@ from tasks.analysis.outcomes import (
     determine_outcome,
     find_markings,
 )
+from tasks.extraction.understanding import describe_understood
 from tasks.protocols.redirects import Redirects, cites_page
 from tasks.scoring.extractors import find_empty_lists
 from tasks.warehouse.explanations import (
@@ -175,8 +176,11 @@ class _ReportIndex:
         )
         facts = tuple(_make_fact(row, by_item) for row in self.facts[record["article"]])
         left = [decision for of_item in by_item.values() for decision in of_item]
+        asked = record["text"] and record["kind"] != "find_claims"
+        unclear = asked and not (claims and record["pairs_reliable"])
         return ExplainedReport(
             **fields,
+            understood=describe_understood(record["text"]) if unclear else None,
             doubtful_end=describe_doubtful_end(*ended),
             id=report_id(record["edition"], record["agent"], assignment),
             claims=claims,

@@ -5,15 +5,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tasks.extraction.links import Link, find_addresses, find_html_links, find_links
-from tasks.extraction.marker_forms import MARKER_FORMS, NUMBERS, MarkerForm, expand_numbers
+from tasks.extraction.marker_forms import MARKER_FORMS, NUMBERS, WORDS, MarkerForm, expand_numbers
 
 _NUMERIC_LABEL = re.compile(rf"[\s\[(\\^]{{0,4}}({NUMBERS})[\s\])\\^]{{0,4}}", re.IGNORECASE)
 _SOURCE_LABEL = re.compile(
-    r"[\s\[(*_]{0,4}(?:sources?\b.{0,200}|links?|ref(?:erence)?s?|oai_citation.{0,200}|来源.{0,99}|"
-    r"(?:https?://)?(?:[\w-]{1,63}\.){1,5}[a-z]{2,12}(?:/\S{0,300})?(?:\s?\+\d{1,2})?)[\s\])*_]{0,4}",
+    rf"[\s\[(*_]{{0,4}}(?:{WORDS}(?:\s?#?\d{{0,3}}|\s?[:：].{{0,200}})|sources?\b.{{0,200}}|links?|"
+    r"oai_citation.{0,200}|(?:https?://)?(?:[\w-]{1,63}\.){1,5}[a-z]{2,12}(?:/\S{0,300})?(?:\s?\+\d{1,2})?)"
+    r"[\s\])*_]{0,4}",
     re.IGNORECASE,
 )
-LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<])")
+LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<#])")
 _BEHIND_SOURCE = re.compile(r"\s*(?:[.,;:)\]|。，；）]|$|\[|\(|<a\b)", re.MULTILINE)
 _REFERENCE_LINK = re.compile(r"(?<!\\)\[([^\[\]\n]{1,300})\] ?\[([\w.:-]{1,40})\]")
 _BARE_NUMBER = re.compile(
@@ -49,11 +50,15 @@ class Marker:
         return bool(self.numbers or self.url)
 
 
-def find_markers(text: str, entries: Collection[str] = ()) -> list[Marker]:
+def find_markers(
+    text: str, entries: Collection[str] = (), lists: Sequence[tuple[int, int]] = ()
+) -> list[Marker]:
     """Find all markers of a text, in order and without overlaps. Never raises; linear in time.
 
-    entries: the keys of the report's reference list; without them, only unmistakable forms are
-        found.
+    Args:
+        entries: The keys of the report's reference lists; without them, only unmistakable forms are
+            found.
+        lists: The spans of these lists, which do not tell how the report cites.
     """
     links = [_build_link(text, link) for link in find_links(text)]
     links = merge_markers(links, (_build_link(text, link) for link in find_html_links(text)))
@@ -68,7 +73,7 @@ def find_markers(text: str, entries: Collection[str] = ()) -> list[Marker]:
     )
     taken = merge_markers(merge_markers(taken, leftovers), addresses)
     if entries:
-        taken = _add_uncertain(text, taken, entries)
+        taken = _add_uncertain(text, taken, entries, lists)
     return _leave_code(text, taken)
 
 
@@ -97,17 +102,22 @@ def _find_form(text: str, form: MarkerForm, entries: Collection[str]) -> Iterato
         yield Marker(match.start, match.end, text[match.start : match.end], match.keys)
 
 
-def _add_uncertain(text: str, taken: list[Marker], entries: Collection[str]) -> list[Marker]:
+def _add_uncertain(
+    text: str,
+    taken: list[Marker],
+    entries: Collection[str],
+    lists: Sequence[tuple[int, int]],
+) -> list[Marker]:
     """Add the markers that the list explains.
 
     A number without any sign around it counts only in a report that does not cite by others.
     """
-    n_certain = sum(1 for m in taken if m.numbers and any(key in entries for key in m.numbers))
+    certain = [m for m in taken if m.numbers and any(key in entries for key in m.numbers)]
+    n_certain = sum(not any(start <= m.start < end for start, end in lists) for m in certain)
     for form in MARKER_FORMS:
         if form.certainty == "needs an entry":
             found = merge_markers((), _find_form(text, form, entries))
-            bare = form.pattern.pattern.startswith("(?:") or form.least > 1
-            if len(found) >= max(form.least, n_certain + 1 if bare else 1):
+            if len(found) >= max(form.least, n_certain + 1 if form.is_bare else 1):
                 taken = merge_markers(taken, found)
     if n_certain:
         taken = merge_markers(taken, _find_bare_numbers(text, entries))

@@ -51,7 +51,7 @@ class Entry:
     two_lines: bool = False
     """Whether its address stands on a line of its own."""
     sure: bool = False
-    """Whether it begins as only entries do: `[1]`, `[^1]:`, `【1】`."""
+    """Whether it begins as only entries do: `[1]` and an address, or `[^1]:`."""
     states: bool = False
     """Whether it says more than a title."""
     is_link: bool = False
@@ -119,8 +119,10 @@ def _parse_entry(start: int, line: str) -> Entry:
         keys,
         urls,
         trailing,
-        sure=bool(lead and lead["sure"] and urls),
-        states=before > MAX_TITLE_WORDS or behind > MAX_WORDS_BEHIND,
+        sure=bool(lead and lead["sure"] and (urls or lead["sure"].rstrip().endswith(":"))),
+        states=before > MAX_TITLE_WORDS
+        or behind > MAX_WORDS_BEHIND
+        or (before > MAX_WORDS_BESIDE_LINK and not linked and _ends_in_citation(body, markers)),
         is_link=bool(urls) and before + behind <= MAX_WORDS_BESIDE_LINK,
     )
 
@@ -149,6 +151,15 @@ def _read_keys(lead: re.Match[str]) -> tuple[str, ...]:
     words = re.sub(r"†[^】\]]*|</?sup>", "", _WORD_BEFORE.sub("", words))
     keys = _KEY.findall(words)
     return tuple(str(int(key)) if key.isdecimal() else key for key in keys)
+
+
+def _ends_in_citation(body: str, markers: list[Marker]) -> bool:
+    """Whether a line's last link is a citation of its words: a number, or in parentheses."""
+    last = markers[-1] if markers else None
+    if last is None or not last.url:
+        return False
+    numbered = bool(last.numbers) and last.text.startswith("[")
+    return numbered or body[: last.start].rstrip().endswith(("(", "（"))
 
 
 def _split_words(body: str, markers: list[Marker]) -> tuple[int, int]:

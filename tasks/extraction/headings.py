@@ -44,7 +44,7 @@ _BESIDE = (
     r"bibliographiques|列表|清单|一覧|リスト|目录|목록)"
 )
 _OTHER_HEADING = (
-    rf"(?:附录\s?\w?[:：]?\s?)?(?:关键|主要|重要|相关|核心|外部|最终)?{_OTHER}(?:\s?(?:und|et|y|e|en|i|и|та|ve|和|与|及|・|&|/)\s?{_OTHER})*"
+    rf"(?:附录\s?\w?[:：]?\s?)?(?:关键|主要|重要|相关|核心|外部|最终|(?:数据|资料)[与和及])?{_OTHER}(?:\s?(?:und|et|y|e|en|i|и|та|ve|和|与|及|・|&|/)\s?{_OTHER})*"
     rf"(?:\s?{_BESIDE})*"
 )
 HEADING = f"(?:{_ENGLISH_HEADING}|{_OTHER_HEADING})"

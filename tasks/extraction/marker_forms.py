@@ -2,7 +2,7 @@
 
 A form is *unmistakable*, so that a marker without an entry counts as one that leads nowhere, or
 *needs an entry*: it is a marker only where the report's reference list explains its key.
-docs/citations.md shows the same table; a test holds the two together.
+docs/reference/citations.md shows the same table; a test holds the two together.
 """
 
 import re
@@ -31,25 +31,35 @@ _NOT_COUNTING = (
     r"(?<!\beq)(?<!\bver)(?<!\bv)(?<!\bart)(?<!\bpara)(?<!\bnr)(?<!\bbd)(?<!\bapp)(?<!\btab)"
 )
 _YEAR = r"(?<![\d.,])(?:1[5-9]|20)\d\d"
-_ENDS_NUMBER = r"(?=$|[\s|*_)\]\"”’,;!?…\u3000-\u9fff\uff00-\uffef]|[.:](?!\d))(?!\s?%|,\d)"
+_WIDE = "\u3040-\u30ff\u3400-\u9fff"
+_AFTER_STOP = (
+    r"(?=$|[\s|*_)\]\"”’,;!?…、。，；！？）」』】]|[.:](?!\d)"
+    rf"|(?<=[。！？]\d)[{_WIDE}]|(?<=[。！？]\d\d)[{_WIDE}])"
+    r"(?!\s?%|,\d|\s?[日月年時时分秒歳岁人個个回件名])"
+)
 _COUNTING = (
-    r"phases?|tables?|types?|figures?|fig|steps?|stages?|levels?|chapters?|sections?|parts?|"
-    r"volumes?|vol|pages?|pp?|no|nos|numbers?|nr|versions?|v|grades?|class|classes|categor(?:y|ies)|"
-    r"tiers?|days?|weeks?|months?|years?|quarters?|q|rounds?|seasons?|episodes?|articles?|rules?|"
-    r"items?|options?|models?|groups?|zones?|units?|lines?|rows?|columns?|points?|scales?|scores?|"
-    r"generations?|series|batch(?:es)?|trials?|stud(?:y|ies)\sno|appendix|equations?|eq|box|"
-    r"questions?|goals?|sdg|scope|pillars?|principles?|layers?|ports?|bits?|windows|gpt|llama|gemini|"
-    r"claude|python|ios|android|covid|vitamin|apollo|omega|factor|top|wave|web|industry|"
+    r"phase|table|type|figures?|fig|step|stage|level|chapters?|sections?|part|volume|vol|pages?|pp?|"
+    r"no|nos|number|nr|version|v|grade|tier|day|week|month|year|quarter|q|round|season|episode|article|"
+    r"rule|item|option|zone|unit|row|column|appendix|equation|eq|box|query|law|objective|hurdle|axis|"
+    r"node|theorem|lemma|exhibit|annex|scenario|criterion|sdg|scope|pillar|port|windows|gpt|llama|"
+    r"gemini|claude|python|ios|android|covid|vitamin|apollo|omega|factor|top|case|"
     r"an?|the|this|these|those|its|their|all|any|some|each|every|both|only|just|first|last|next|"
     r"in|on|at|by|to|of|for|from|with|about|around|over|under|than|least|most|nearly|almost|"
-    r"approximately|roughly|up|between|and|or|per|versus|vs|plus|minus|times|is|are|was|were|be|"
-    r"been|equals?|exceeds?|reach(?:es|ed)?|total(?:s|ed)?|score(?:s|d)|ranks?|ranked|aged?|ages|"
+    r"approximately|roughly|up|between|and|or|per|versus|vs|plus|minus|times|is|are|was|were|be|been|"
+    r"equals?|exceeds?|total(?:s|ed)?|score[sd]?|ranks?|ranked|aged?|ages|"
     r"january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|one|two|three|four|five|six|seven|eight|nine|ten|"
+    r"passo|etapa|estágio|tabela|tabla|figura|seção|sección|capítulo|parte|nível|nivel|fase|tipo|versão|"
+    r"versión|artigo|artículo|página|quadro|item|os?|as?|de|d[aoe]s?|em|en|n[ao]s?|por|para|com|con|e|y|"
+    r"ou|até|entre|cerca|janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|"
+    r"novembro|dezembro|phase|schritt|tabelle|abschnitt|kapitel|teil|stufe|von|bis|auf|der|die|das|den|"
+    r"und|oder|étape|tableau|partie|chapitre|niveau|du|les?|la|des|bước|phần|chương|bảng|hình|đoạn"
 )
 _COUNTS = re.compile(rf"(?:^|[^\w])(?:{_COUNTING})[.\s]*$", re.IGNORECASE)
+_NAME = re.compile(r"\b[A-Z][^\W_]*[*_\s]*$")
 _UNIT = re.compile(r"(?:^|[^\w])(?:[A-Za-z]|[kcmnµd]m|ft|in|mi|yd|sec|kg|cu|sq|CO|H2O|co)\s?$")
 _BASE = re.compile(r"(?:^|[^\w.,–-])(?:10|\d)$")
+_FORMULA = re.compile(r"\\[A-Za-z]+$|[A-Za-z]\([^()]{0,9}\)$")
 RAISED_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 Certainty = Literal["unmistakable", "needs an entry"]
@@ -82,6 +92,11 @@ class MarkerForm:
     least: int = 1
     """Markers of this form that a report must have for any of them to count."""
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing around the number says that it is a citation."""
+        return self.least > 1 or self.name == "number behind the full stop"
+
     def find(self, text: str, entries: Collection[str] = ()) -> Iterator[FormMatch]:
         """Yield the form's markers; where it needs an entry, those with one of these keys."""
         if self.signs and not any(sign in text for sign in self.signs):
@@ -90,13 +105,13 @@ class MarkerForm:
             at = match.start("mark")
             if self.raised and is_exponent(text, at):
                 continue
-            if self.least > 1 and _COUNTS.search(text[max(0, at - 24) : at]):
+            if self.least > 1 and _is_counted(text, at, match.end("mark")):
                 continue
             keys = _read_keys(match["keys"], entries)
             if self.certainty == "needs an entry":
                 if not keys or not all(key in entries for key in keys):
                     continue
-            elif "0" in keys and "0" not in entries:
+            elif text[at] == "[" and "0" in keys and "0" not in entries:
                 continue  # an array or its index
             yield FormMatch(at, match.end("mark"), keys)
 
@@ -115,20 +130,23 @@ def _form(
 
 MARKER_FORMS: tuple[MarkerForm, ...] = (
     _form("private-use mark", "\ue200cite\ue202turn9view4\ue201", "the token", "unmistakable",
-          r"(?P<mark>(?:\ue200|\\ue200)(?P<keys>[^\ue200\n]{0,400}?)(?:\ue201|\\ue201))", signs="\ue200\\"),
+          r"(?P<mark>(?:\ue200|\\ue200)(?P<keys>[^\ue200\n]{0,400}?)(?:\ue201|\\ue201))",
+          signs="\ue200\\"),
     _form("agent's internal token", "【turn0search3】", "the token", "unmistakable",
           rf"(?P<mark>(?:[【\[(]\s?)?(?P<keys>(?:cite)?{_TOKEN}(?:[,\s]{{0,3}}{_TOKEN})*)"
           r"(?:†[^【】\n]{0,300})?(?:\s?[】\])])?)", signs=("turn", "Turn")),
     _form("kind and number", "[web:1, web:3]", "kind and number", "unmistakable",
           rf"(?P<mark>(?::contentReference)?[\[【](?P<keys>\^?{_KINDS}:\s?\d{{1,4}}(?:[,;]\s?"
-          rf"(?:{_KINDS}:)?\s?\d{{1,4}})*)(?:†[^【】\[\]\n]{{0,300}})?[\]】](?:\{{index=\d+\}})?)", signs="[【"),
+          rf"(?:{_KINDS}:)?\s?\d{{1,4}})*)(?:†[^【】\[\]\n]{{0,300}})?[\]】](?:\{{index=\d+\}})?)",
+          signs="[【"),
     _form("number in brackets", "[1, 3–5]", "number", "unmistakable",
           rf"(?P<mark>\\?\[(?:\\?\[)?\s?(?P<keys>{NUMBERS})(?:†[^\[\]\n]{{0,200}})?\s?(?:\\?\])?"
           r"\\?\](?:\((?!https?:|www\.)[^()\s]{0,300}\))?)", signs="["),
     _form("pair in lenticular brackets", "【4:1†source】", "the pair", "unmistakable",
           r"(?P<mark>【(?P<keys>\d{1,4}[:：]\d{1,4})(?:†[^【】\n]{0,300})?】)", signs="【"),
     _form("number in full-width brackets", "【1†source】", "number", "unmistakable",
-          rf"(?P<mark>[【〔〖⟦［]\s?(?P<keys>{NUMBERS})(?:†[^【】\n]{{0,300}})?\s?[】〕〗⟧］])", signs="【〔〖⟦［"),
+          rf"(?P<mark>[【〔〖⟦［]\s?(?P<keys>{NUMBERS})(?:†[^【】\n]{{0,300}})?\s?[】〕〗⟧］])",
+          signs="【〔〖⟦［"),
     _form("footnote", "[^name]", "name", "unmistakable",
           r"(?P<mark>\\?\[\^(?P<keys>[^\W_][\w.:-]{0,40})\^?\\?\])", signs="^"),
     _form("superscript tag", "<sup>1</sup>", "number", "unmistakable",
@@ -136,30 +154,39 @@ MARKER_FORMS: tuple[MarkerForm, ...] = (
           rf"(?P<keys>{NUMBERS})\\?\]?\s?(?:</a>)?\s?</sup>)", raised=True, signs="<"),
     _form("citation tag", '<cite index="0-1">', "its index", "unmistakable",
           r"(?P<mark><(?:cite|ref|grok:render)\b[^<>]{0,80}?\b(?:index|id|card_id)="
-          r"[\"']?(?P<keys>[\w,.:-]{1,60})[^<>]{0,200}>)", signs="<"),
+          r"[\"']?(?P<keys>[\w,.:-]{1,60})[^<>]{0,200}>"
+          r"(?:(?:(?!</?grok).){0,300}</grok:render>)?)", signs="<"),
     _form("other mark in lenticular brackets", "【F:notes.md†L1】", "what is before the dagger",
           "unmistakable", r"(?P<mark>【(?P<keys>[^【】†\n]{1,200})†[^【】\n]{0,300}】)", signs="†"),
     _form("superscript digits", "¹", "number", "needs an entry",
           r"(?P<mark>[\[⁽]?(?P<keys>[⁰¹²³⁴-⁹]{1,3}(?:[⁻⸴˒,'·⁺ ]{1,2}[⁰¹²³⁴-⁹]{1,3}){0,20})[\]⁾]?)",
           raised=True, signs="⁰¹²³⁴⁵⁶⁷⁸⁹"),
     _form("label in brackets", "[S3]", "label", "needs an entry",
-          r"(?P<mark>\\?\[(?P<keys>[^\W_][\w.:+-]{0,40}(?:[,;]\s?[^\W_][\w.:+-]{0,40}){0,9})\\?\])", signs="["),
+          r"(?P<mark>\\?\[(?P<keys>[^\W_][\w.:+-]{0,40}(?:[,;]\s?[^\W_][\w.:+-]{0,40}){0,9})\\?\])",
+          signs="["),
     _form("word and number in parentheses", "(Source 3)", "number", "needs an entry",
           rf"(?P<mark>[(（{{](?P<keys>{WORDS}\s?[:：#]?\s?{NUMBERS})[)）}}])", signs="(（{"),
     _form("caret", "^1^", "number", "needs an entry",
           rf"(?P<mark>\$?\\?\^[{{(\[]{{0,2}}(?P<keys>{_MANY})[}})\]]{{0,2}}\\?\^?\$?)(?![\w^])",
           raised=True, signs="^"),
-    _form("number in parentheses", "(1)", "number", "needs an entry",
+    _form("number in parentheses", "(1).", "number", "needs an entry",
           rf"[^\W\d_][.。”\"’)]{{0,2}} ?(?P<mark>[(（{{](?P<keys>{_MANY})[)）}}])"
           r"(?=\s{0,2}(?:[.,;:!?。，；、|(\[（]|$))", least=3, signs="(（{"),
     _form("number behind the full stop", "canals.2 The", "number", "needs an entry",
-          rf"(?:[^\W\d_]|[%°$€£)\]”\"’]|{_YEAR}(?=[^\d]{{1,4}}\d{{1,3}}(?:\s+(?-i:[^\Wa-z_])|\s*$|\s*\|)))"
+          rf"(?:[^\W\d_]|[%°$€£)\]”\"’]|{_YEAR}(?=[^\d]{{1,4}}\d{{1,3}}(?:\s+(?-i:[^\W\da-z_][^\WA-Z_]|[AI]\b)|\s*$|\s*\|)))"
           rf"(?=[^\w\s]{{1,9}}\d){_NOT_COUNTING}(?<!^\w)(?<![\s#*(]\w)"
           r"[)*_`\"”’]{0,4}\\?[.,;:!?…。！？，；、：)\"”’」』）][)*_`\"”’\]]{0,4}"
-          rf"(?P<mark>(?P<keys>{_MANY})){_ENDS_NUMBER}"),
+          rf"(?P<mark>(?P<keys>{_MANY})){_AFTER_STOP}"),
     _form("number before the full stop", "canals 2.", "number", "needs an entry",
           rf"(?:[^\W\d_]|[%)\]”\"’*]|{_YEAR})[)\"”’*_]{{0,3}} (?P<mark>(?P<keys>{_MANY}))"
-          r"(?=[)\"”’*_]{0,3}(?:[.,;:!?](?:[\s\"”’)*_]|$)|[。，；！？]|\s?\|))", least=3),
+          r"(?=[)\"”’*_]{0,3}(?:[.,;!?](?:[\s\"”’)*_]|$)|:(?=\s)|[。，；！？、）」』)]|\s?\||\s*$)"
+          r"|(?<=[)\"”’*] \d)(?=\s[a-z])|(?<=[)\"”’*] \d\d)(?=\s[a-z]))", least=3),
+    _form("number behind a blank", "運河 2 、", "number", "needs an entry",
+          rf"[{_WIDE}」』）】][*_]{{0,3}}[:：]? (?P<mark>(?P<keys>{_MANY}))"
+          rf"(?=\s*$|\s?[|、。，；！？」』）)]|\s[{_WIDE}])", least=3),
+    _form("number glued to a word", "canals2.", "number", "needs an entry",
+          rf"(?-i:[a-z]{{3}})[)”\"’*_]{{0,3}}(?P<mark>(?P<keys>{_MANY}))"
+          r"(?=[)\"”’*_]{0,3}(?:[.,;](?:[\s\"”’)*_]|$)|\s?\|))", least=5),
 )  # fmt: skip
 """In the order of precedence. Links, addresses and reference links (`[words][1]`) come before
 them; a number alone at the end of a line (`on one." 6`) comes last (`citations`)."""
@@ -170,7 +197,14 @@ MAX_RANGE = 40
 def is_exponent(text: str, at: int) -> bool:
     """Whether a raised number at an offset belongs to the number or unit before it."""
     before = text[max(0, at - 12) : at].rstrip("*_\\$ ")
-    return _BASE.search(before) is not None or _UNIT.search(before) is not None
+    return any(pattern.search(before) for pattern in (_BASE, _UNIT, _FORMULA))
+
+
+def _is_counted(text: str, start: int, end: int) -> bool:
+    """Whether a number belongs to the word before it: `phase 2`, `Stage 3:`."""
+    before = text[max(0, start - 24) : start]
+    is_name = text[end : end + 1] == ":" and _NAME.search(before) is not None
+    return is_name or _COUNTS.search(before) is not None
 
 
 def expand_numbers(numbers: str) -> tuple[str, ...]:
@@ -193,9 +227,9 @@ def _read_keys(raw: str, entries: Collection[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(token.replace(" ", "") for token in tokens))
     if raw[:1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" and raw:
         return _read_raised(raw, entries)
-    if pair := re.fullmatch(r"(\d{1,4})([:：-])(\d{1,4})", raw):
-        if pair[2] != "-" or int(pair[3]) <= int(pair[1]):
-            return (f"{pair[1]}{pair[2]}{pair[3]}",)
+    pair = re.fullmatch(r"(\d{1,4})([:：-])(\d{1,4})", raw)
+    if pair and (pair[2] != "-" or int(pair[3]) <= int(pair[1])):
+        return (f"{pair[1]}{pair[2].replace('：', ':')}{pair[3]}",)
     if re.fullmatch(rf"{NUMBERS}|{WORDS}\s?[:：#]?\s?{NUMBERS}", raw, re.IGNORECASE):
         return expand_numbers(raw)
     return tuple(re.split(r"[,;]\s?", raw)) if raw and "ue202" not in repr(raw) else ()

@@ -10,7 +10,7 @@ _BETWEEN_MARKERS = " \t,;"
 
 
 def strip_apparatus(markdown: str) -> str:
-    """Remove citation markers, reference lists and what a reader does not see, keeping the Markdown.
+    """Remove citation markers, reference lists and what a reader does not see; keep the Markdown.
 
     Judges compare these texts, so that citation styles do not tell the two articles apart. Source:
     Wiki Live Challenge, cleaning before the writing comparison.

@@ -33,7 +33,8 @@ def read_citations(markdown: str, title: str = "") -> CitedText:
     certain = group_markers(body, find_markers(text))
     cited = {key for inside in certain for marker in inside for key in marker.numbers}
     references = find_references(text, outline, cited)
-    markers = tuple(find_markers(text, references.keys))
+    lists = [(found.start, found.end) for found in references.lists]
+    markers = tuple(find_markers(text, references.keys, lists))
     statements = [block for block in body if not references.holds(block.start)]
     grouped = group_markers(statements, markers)
     return CitedText(

@@ -23,6 +23,8 @@ MIN_USED = 0.5
 explain."""
 MIN_TITLES = 0.8
 """The share of a run's entries that must state nothing."""
+MIN_LINKED = 0.3
+"""From this share of entries with an address on, the others explain markers, too."""
 MIN_ENTRIES = 2
 
 
@@ -47,7 +49,7 @@ class References:
     entries: tuple[tuple[int, int], ...] = ()
     """Spans of entries outside a reference section; they are no statements."""
     keys: frozenset[str] = frozenset()
-    """All numbers and labels that they explain."""
+    """All numbers and labels that they explain, also by entries without an address."""
 
     def holds(self, at: int) -> bool:
         """Whether an offset is within an entry outside a reference section."""
@@ -102,7 +104,14 @@ def find_references(markdown: str, parts: Outline, cited: Collection[str] = ()) 
         lists=tuple(mapped),
         n_urls=len([entry for entry in entries if entry.keys] or entries),
         entries=tuple((entry.start, entry.end) for run in runs for entry in run.entries),
-        keys=frozenset(key for found in mapped for key in found.urls),
+        keys=frozenset(
+            key
+            for found in lists
+            if len([entry for entry in found.entries if entry.urls])
+            >= MIN_LINKED * len(found.entries)
+            for entry in found.entries
+            for key in entry.keys
+        ).union(*(found.urls for found in mapped)),
     )
 
 
@@ -128,7 +137,9 @@ def _choose_runs(
     if not runs:
         return []
     explained = {key for found in headed for key in found.keys}
-    explained |= {key for run in runs for entry in run if entry.sure for key in entry.keys}
+    explained |= {
+        key for run in runs for entry in run if entry.sure and entry.urls for key in entry.keys
+    }
     body_ends = _find_body_end(parts, runs)
     report = _Citing(markdown, runs, cited - explained)
     kept = []
@@ -170,7 +181,7 @@ def _join_titles(lines: list[tuple[tuple[int, str], list[Entry]]]) -> Iterator[E
             below = [parsed for _, parsed in lines[at + 1 : at + 3]]
             taken = next((n for n, e in enumerate(below, 1) if e and e[0].is_link), 0)
             if not taken or any(e and e[0].keys for e in below[:taken]):
-                yield None
+                yield entries[-1] if entries[-1].sure else None
                 at += 1
                 continue
             entries = parse_entries([line for line, _ in lines[at : at + taken + 1]])
@@ -229,7 +240,7 @@ class _Citing:
         if run[0].keys:
             used = {key for entry in run for key in entry.keys} & self._used
             return bool(used or len(run) >= MIN_ENTRIES) and self._states_nothing(run)
-        cited = sum(normalise_url(entry.urls[0]) in self._pages for entry in run)
+        cited = sum(normalise_url(entry.urls[0]) in self._pages for entry in run if entry.urls)
         return len(run) >= MIN_ENTRIES and cited >= MIN_USED * len(run)
 
     @staticmethod

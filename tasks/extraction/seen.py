@@ -18,6 +18,7 @@ _TOKENS = re.compile(
 _ATTRIBUTE = re.compile(
     r"([a-z][\w:-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=]+)))?", re.IGNORECASE
 )
+_MARKDOWN_COMMENT = re.compile(r"^ {0,3}\[(?://|comment)\]: ?(?:#|<>)[^\n]*", re.IGNORECASE | re.M)
 _VOID = frozenset(["br", "hr", "img", "input", "meta", "link", "wbr", "source", "col"])
 _BLOCKS = frozenset(["div", "section", "article", "aside", "details", "table", "ul", "ol", "main"])
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
@@ -29,13 +30,14 @@ _FENCE = re.compile(
 )
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+\S|^\*\*[^*\n]+\*\*\s*$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^\W\d_]{2,}[^\n]{20,}[.。!?！？]")
-MIN_FENCED = 0.8
-"""The share of a text that a fence around it must hold."""
+MAX_AROUND = 80
+"""Words around a fence that holds a whole report: `Here is the report`, `Let me know …`."""
 
 
 def mask_unseen(markdown: str) -> str:
     """Return a report with blanks for what a reader does not see; the offsets stay the same."""
     text = _mask_fence(markdown)
+    text = _MARKDOWN_COMMENT.sub(lambda match: " " * len(match.group()), text)
     spans = list(_find_hidden(text)) if "<" in text else []
     return _blank(text, spans) if spans else text
 
@@ -49,8 +51,8 @@ def _blank(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _find_hidden(text: str) -> list[tuple[int, int]]:
-    """Find comments and hidden elements, outside code. A block that nobody closes hides what follows
-    it, other elements the rest of their paragraph."""
+    """Find comments and hidden elements, outside code. A block that nobody closes hides all that
+    follows, other elements the rest of their paragraph."""
     spans: list[tuple[int, int]] = []
     last_closing = text.rfind("-->")
     fence, hidden, depth, begins, skip_to = "", "", 0, 0, 0
@@ -93,13 +95,13 @@ def _is_hiding(tag: str, attributes: str) -> bool:
 
 
 def _mask_fence(text: str) -> str:
-    """Return a report that lies whole in a code fence without the fence and the words before it.
+    """Return a report that lies whole in a code fence without the fence and the words around it.
 
     A fence without a name holds a report if headings and sentences stand in it: code stays code.
     """
     body = text.lstrip("\ufeff \t\r\n")
     opening = _FENCE.match(body)
-    if opening is None or len(opening["before"].split()) > 60:
+    if opening is None:
         return text
     content = len(text) - len(body) + opening.end()
     marks = opening["marks"]
@@ -107,10 +109,9 @@ def _mask_fence(text: str) -> str:
         re.finditer(rf"^[ \t]{{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*$", text[content:], re.M)
     )
     end = content + closings[-1].start() if closings else len(text)
-    if end - content < MIN_FENCED * len(text.strip()):
+    inside, around = text[content:end], text[:content] + text[end:]
+    if len(around.split()) > MAX_AROUND or len(around) > len(inside):
         return text
-    inside = text[content:end]
     if not (_SENTENCE.search(inside) and (opening["name"] or _HEADING.search(inside))):
         return text
-    closed = content + closings[-1].end() if closings else end
-    return _blank(text, [(0, content), (end, closed)])
+    return _blank(text, [(0, content), (end, len(text))])

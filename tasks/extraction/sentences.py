@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\W\d_]")
 _WORD_RUN = re.compile(r"[^\W_]+")
 _MAX_PIECE = 5000
 """Characters to split at a time; no real paragraph is longer."""
-_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
+_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$)|[。，、；！？।])")
 _EMPTY_BRACKETS = re.compile(r"\s?(?:\([\s,;]*\)|（[\s，；,;]*）|\[[\s,;]*\]|【\s*】)")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 """A character of Chinese or Japanese, which set no blanks between words."""
@@ -50,7 +50,10 @@ WIDE_LETTERS = 2
 """Characters of Chinese or Japanese that count as one word."""
 MIN_WIDE = 0.3
 """The share of such characters from which a text is in one of these languages."""
-_SOURCE_WORD = re.compile(rf"^[^\w]*{WORDS}\s*(?=[:：]|\W*$)", re.IGNORECASE)
+_SOURCE_WORD = re.compile(
+    rf"^\W*(?:{WORDS}|evidence|links?|证据|依据|链接|数据链接|源头)\s?(?:[(（]\w{{1,9}}[)）])?\s?(?=[:：]|\W*$)",
+    re.IGNORECASE,
+)
 UNSPLIT = {
     "Thai": r"[\u0e00-\u0e7f]", "Lao": r"[\u0e80-\u0eff]", "Burmese": r"[\u1000-\u109f]",
     "Khmer": r"[\u1780-\u17ff]", "Tibetan": r"[\u0f00-\u0fff]",

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from w3lib.url import canonicalize_url
 
-from tasks.extraction.wrappers import MAX_LAYERS, find_target
+from tasks.extraction.wrappers import find_target
 
 TRACKING = re.compile(
     r"(?:utm_\w+|gclid|gclsrc|gad_\w+|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|igshid|igsh|"
@@ -22,6 +22,8 @@ TRACKING = re.compile(
 """Query parameters that say where a reader came from, not which page it is."""
 
 MAX_LENGTH = 4096
+MAX_LAYERS = 8
+"""Of addresses within one another, from the outside."""
 _MARKDOWN_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!~|&=:?%/])")
 _AMPERSAND = re.compile(r"&(?:amp;)+")
 _TRAILING = ".,;:'\"»”’*<>|]}"
@@ -39,12 +41,9 @@ def normalise_url(url: str) -> str | None:
     """
     cleaned = clean_url(url)
     key = _build_key(cleaned) if cleaned else None
-    # A key may show a wrapper that the address as written hid, by encoding its path.
-    for _ in range(MAX_LAYERS):
-        if key is None or (target := clean_url(key)) is None or target == key:
-            break
-        key = _build_key(target)
-    return key
+    # A key may show a redirect that the address as written hid, by its encoding.
+    target = clean_url(key) if key else None
+    return key if target in (None, key) else normalise_url(target)
 
 
 def earlier_key(url: str) -> str | None:
@@ -54,44 +53,39 @@ def earlier_key(url: str) -> str | None:
     return _build_key(cleaned) if cleaned else None
 
 
-def is_same_page(url: str, article_url: str, *, as_before: bool = False) -> bool:
+def is_same_page(url: str, article_url: str) -> bool:
     """Whether an address names the same page as an article's address, or a copy of it: one in an
     archive, of a reading proxy, a translation.
 
     A Wikipedia title may be a path or `?title=`, with spaces, underscores or any percent-encoding,
     also on the mobile host; query, fragment and case of the first letter do not matter.
-
-    as_before: by the rule of earlier versions, which looked through no address.
     """
-    article = _page_identity(normalise_url(article_url.strip().replace(" ", "_")))
-    if article is None or as_before:
-        return article is not None and article == _page_identity(earlier_key(url))
-    return article in (_page_identity(normalise_url(each)) for each in look_through(url))
+    article = _page_identity(article_url)
+    return article is not None and article in map(_page_identity, look_through(url))
 
 
 @lru_cache(maxsize=2**16)
 def look_through(url: str) -> tuple[str, ...]:
     """Return an address and those that it carries: of the page that it redirects to, or is a copy
     of, in turn."""
-    url = url.strip().replace(" ", "_")
-    found, cleaned = [url], _clean(url)
-    while cleaned and len(found) <= MAX_LAYERS:
-        cleaned = _clean(find_target(cleaned, copies=True) or "")
-        found += [cleaned] if cleaned else []
-    return tuple(found)
+    return (url, *_unwrap(url.strip().replace(" ", "_"), copies=True)[1:])
 
 
 def clean_url(url: str) -> str | None:
     """Remove Markdown escapes, brackets and trailing punctuation, so that the address can be
     requested; of a redirect that carries its target, return that. None if it is no http(s)
     address."""
+    return next(reversed(_unwrap(url, copies=False)), None)
+
+
+def _unwrap(url: str, *, copies: bool) -> list[str]:
+    """Return an address and those that it carries, each ready to be requested."""
+    found: list[str] = []
     cleaned = _clean(url)
-    for _ in range(MAX_LAYERS):
-        target = _clean(find_target(cleaned) or "") if cleaned else None
-        if target is None:
-            break
-        cleaned = target
-    return cleaned
+    while cleaned and len(found) <= MAX_LAYERS:
+        found.append(cleaned)
+        cleaned = _clean(find_target(cleaned, copies=copies) or "")
+    return found
 
 
 def _clean(url: str) -> str | None:
@@ -121,8 +115,9 @@ def _build_key(cleaned: str) -> str | None:
 
 
 @lru_cache(maxsize=2**16)
-def _page_identity(key: str | None) -> tuple[str, str] | None:
+def _page_identity(url: str) -> tuple[str, str] | None:
     """Return (host, title) of a wiki page, (host, path and query) of any other page."""
+    key = normalise_url(url.strip().replace(" ", "_"))
     if key is None:
         return None
     parts = urlsplit(key)

@@ -7,6 +7,7 @@ agent is called here.
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -15,7 +16,7 @@ from tasks.benchmarks.reports import report_status
 from tasks.configuration.agents import load_agents
 from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument, parse_kind
 from tasks.documents.reading import check_size, read_document
-from tasks.extraction.understanding import Understanding, understand_in_helper
+from tasks.extraction.understanding import describe_in_helper
 from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.imports.answers import find_questions
 from tasks.imports.matching import MatchedFile, MatchedFiles
@@ -35,10 +36,6 @@ SCAN = "it has no text: judges that read its media type get the file, others can
 REMARK = "file_remark"
 ISSUE_KINDS: dict[str, str] = {"left out": "file_left_out", "unreadable": "unreadable_file"}
 OF_REPORT = "edition = $1 AND agent = $2 AND assignment = $3"
-TITLES = """
-SELECT assignment, coalesce(a.query, t.title) FROM assignments AS a
-LEFT JOIN articles AS t USING (edition, article) WHERE a.edition = $1
-"""
 FILE_ISSUE_KINDS = frozenset([REMARK, *ISSUE_KINDS.values()])
 """The kinds of import issues made here; those of other imports are kept."""
 
@@ -55,9 +52,8 @@ class FileOutcome(Frozen):
     outcome: Outcome
     remarks: tuple[str, ...] = ()
     """Why it was left out, or what was not read."""
-    understood: Understanding | None = None
-    """What the offline extractor finds in a report; None if it was not to look, or the file is no
-    text or the answer to a question."""
+    understood: str | None = None
+    """What the offline extractor finds in a report; None if it was not asked, or need not look."""
 
 
 class ReportsSummary(Frozen):
@@ -121,30 +117,23 @@ def _read_content(path: Path, folder: Path | None) -> bytes:
         ) from None
 
 
+@dataclass
 class _Importer:
     """Imports files one by one; a failure of one does not affect the others."""
 
-    def __init__(
-        self,
-        warehouse: Warehouse,
-        matched: MatchedFiles,
-        accept_guesses: bool,
-        replace: bool,
-        understand: bool,
-        dry_run: bool,
-    ) -> None:
-        self._warehouse = warehouse
-        self._edition = matched.edition
-        self._folder = matched.folder
-        self._accept_guesses = accept_guesses
-        self._replace = replace
+    warehouse: Warehouse
+    matched: MatchedFiles
+    accept_guesses: bool
+    replace: bool
+    understand: bool
+    dry_run: bool
+
+    def __post_init__(self) -> None:
+        self._edition = self.matched.edition
         self._names = {name: entry.name for name, entry in load_agents().agents.items()}
-        self._file_store = FileStore(files_folder(warehouse.location))
-        self._questions = find_questions(warehouse, matched.edition)
+        self._file_store = FileStore(files_folder(self.warehouse.location))
+        self._questions = find_questions(self.warehouse, self._edition)
         self._guard = KeyGuard()
-        self._understand = understand
-        self._dry_run = dry_run
-        self._titles = dict(warehouse.frame(TITLES, [matched.edition]).iter_rows())
 
     def import_file(self, item: MatchedFile) -> FileOutcome:
         """Read a file and write its report."""
@@ -157,7 +146,7 @@ class _Importer:
         if assignment is None or reason is not None:
             return self._make_outcome(item, "left out", reason or "it answers no assignment")
         try:
-            content = _read_content(item.file, self._folder)
+            content = _read_content(item.file, self.matched.folder)
             document = read_document(item.file.name, content)
         except UnreadableDocument as error:
             return self._make_outcome(item, "unreadable", str(error))
@@ -166,8 +155,8 @@ class _Importer:
             problem = f"it holds the value of {', '.join(leaked)}: take it out, replace that key"
             return self._make_outcome(item, "left out", problem)
         report = self._make_report(item, assignment, document)
-        if not self._dry_run:
-            self._keep(report, self._make_files(item, assignment, content, document), before)
+        if not self.dry_run:
+            self._write(report, self._make_files(item, assignment, content, document), before)
         outcome: Outcome = (
             "new"
             if before is None
@@ -177,17 +166,9 @@ class _Importer:
         )
         scan = (SCAN,) if report.status == "scanned" else ()
         made = self._make_outcome(item, outcome, *document.page_remarks, *document.remarks, *scan)
-        if not self._understand or scan or assignment in self._questions:
+        if not self.understand or scan or assignment in self._questions:
             return made
-        title = self._titles.get(assignment) or assignment
-        return made.model_copy(update={"understood": understand_in_helper(title, report.text)})
-
-    def _keep(self, report: Report, files: Sequence[ReportFile], before: Report | None) -> None:
-        stored = self._load_files(report)
-        if report.status == "scanned" and stored[:1] == files[:1]:
-            files = stored  # another version of Pillow may write other bytes of the same picture
-        if before is None or (before, files) != (report, stored):
-            self._write(report, files, before)
+        return made.model_copy(update={"understood": describe_in_helper(report.text)})
 
     def _find_skip_reason(self, item: MatchedFile, before: Report | None) -> str | None:
         """Return why a file is left out; None if it is imported."""
@@ -195,9 +176,9 @@ class _Importer:
         if match.assignment is None:
             return match.problem
         accepted = before is not None and before.source_path == replace_surrogates(item.path)
-        if match.is_guess and not (self._accept_guesses or accepted):
+        if match.is_guess and not (self.accept_guesses or accepted):
             return f"{match.assignment} is a guess, by {match.how}: agree with --yes"
-        if before is not None and before.source_path.startswith(JOB_PREFIX) and not self._replace:
+        if before is not None and before.source_path.startswith(JOB_PREFIX) and not self.replace:
             return (
                 f"{match.assignment} has a report requested from {before.agent}: replace it with "
                 "--replace"
@@ -206,11 +187,7 @@ class _Importer:
 
     def _find_stored_report(self, item: MatchedFile) -> Report | None:
         key = [self._edition, item.agent, item.match.assignment]
-        return next(iter(self._warehouse.rows(Report, OF_REPORT, key)), None)
-
-    def _load_files(self, report: Report) -> list[ReportFile]:
-        key = [report.edition, report.agent, report.assignment]
-        return self._warehouse.rows(ReportFile, OF_REPORT, key)
+        return next(iter(self.warehouse.rows(Report, OF_REPORT, key)), None)
 
     def _make_report(self, item: MatchedFile, assignment: str, document: ParsedDocument) -> Report:
         text = "" if document.scanned else document.markdown
@@ -252,7 +229,13 @@ class _Importer:
         ]
 
     def _write(self, report: Report, files: Sequence[ReportFile], before: Report | None) -> None:
+        """Write a report and its files, unless they are there."""
         key = {"edition": report.edition, "agent": report.agent, "assignment": report.assignment}
+        stored = self.warehouse.rows(ReportFile, OF_REPORT, [*key.values()])
+        if report.status == "scanned" and stored[:1] == files[:1]:
+            files = stored  # another version of Pillow may write other bytes of the same picture
+        if before is not None and (before, files) == (report, stored):
+            return
         name = self._names.get(report.agent, report.agent)
         agent = Agent(edition=report.edition, agent=report.agent, name=name)
         changes = [
@@ -265,7 +248,7 @@ class _Importer:
         if before is not None and before.source_path.startswith(JOB_PREFIX):
             # The search trace belongs to the replaced report.
             changes.append(Change(SearchTrace, [], replacing={**key, "source": "agent"}))
-        self._warehouse.write(*changes)
+        self.warehouse.write(*changes)
 
     def _make_outcome(self, item: MatchedFile, outcome: Outcome, *remarks: str) -> FileOutcome:
         return FileOutcome(

@@ -14,13 +14,11 @@ from tasks.judging.cells import CellPlan, plan_cells
 from tasks.metrics.style import STYLE_VERSION
 from tasks.pending.extractions import (
     PendingExtraction,
-    find_held_extractions,
     find_kept_extractions,
     find_pending_extractions,
 )
 from tasks.pending.key_points import PendingKeyPoints, find_pending_key_points, need_key_points
 from tasks.protocols.registry import get_protocol
-from tasks.scoring.extractors import build_read_anew_command
 from tasks.scoring.pending import has_outdated_scores
 from tasks.scoring.rows import build_leaderboard_rows, is_current
 from tasks.warehouse.results import LeaderboardRow
@@ -140,36 +138,6 @@ def select_bought_extractions(run: Evaluation) -> list[PendingExtraction]:
     if run.extracting_judge is None:
         return []
     return [item for item in select_extractions(run) if not item.stays_offline]
-
-
-def select_offline_extractions(run: Evaluation) -> list[PendingExtraction]:
-    """Return those of the texts that the offline extractor is to read."""
-    by_model = run.extracting_judge is not None
-    return [item for item in select_extractions(run) if item.stays_offline or not by_model]
-
-
-def describe_held_extractions(run: Evaluation) -> str | None:
-    """Say which reports and articles stay as an earlier offline extractor has read them, and how to
-    have them read anew; None if there are none."""
-    found = find_held_extractions(run.store, run.edition, run.agents)
-    held = [item for item in found if not run.extract_again and run.includes(item.item.assignment)]
-    if not held:
-        return None
-    texts = describe_texts([one.item for one in held])
-    versions = ", ".join(sorted({one.extractor_version for one in held}))
-    agents = sorted({one.item.agent for one in held} - {""})
-    return (
-        f"Read by an earlier offline extractor ({versions}), and kept, since a model was paid to "
-        f"judge by what it found: {texts}. What reading anew buys: "
-        f"{build_read_anew_command(run.edition, agents, run.judge)} --estimate"
-    )
-
-
-def describe_texts(items: Sequence[PendingExtraction]) -> str:
-    """Count reports and articles: `12 reports and 3 articles`."""
-    n_reports = sum(bool(item.agent) for item in items)
-    counts = ((n_reports, "report"), (len(items) - n_reports, "article"))
-    return " and ".join(format_count(n, what) for n, what in counts if n)
 
 
 def describe_kept_extractions(run: Evaluation) -> str | None:

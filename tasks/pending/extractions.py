@@ -4,15 +4,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from tasks.base import Frozen
-from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims, cite_statements
+from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims
 from tasks.extraction.facts import ExtractedFact, locate_facts
+from tasks.extraction.sentences import remove_marks
+from tasks.extraction.statements import cite_statements
 from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts, VersionedJudge
 from tasks.warehouse.store import Readable, Warehouse
 
 TEXTS = """
 SELECT r.agent, r.assignment, a.article, a.kind, coalesce(a.query, t.title) AS title,
     coalesce(x.input_sha = r.text_sha, false) AS is_current, x.source, x.extractor_version,
-    coalesce(x.source = 'judge' AND x.n_items = 0 AND x.n_offline IS NULL, false) AS is_undoubted
+    coalesce(x.source = 'judge' AND x.n_items = 0 AND x.n_offline IS NULL, false) AS is_undoubted,
+    EXISTS (SELECT 1 FROM verdicts AS v WHERE v.edition = r.edition AND v.assignment = r.assignment
+        AND (v.agent = r.agent OR r.agent = '') AND v.call_id IS NOT NULL) AS is_paid
 FROM {texts} AS r
 JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
     AND a.kind <> 'find_claims'
@@ -22,15 +26,6 @@ LEFT JOIN extractions AS x
 WHERE r.edition = $1 AND r.text <> ''
 ORDER BY r.agent, r.assignment
 """
-PAID = """
-SELECT DISTINCT v.agent, v.assignment, v.protocol
-FROM verdicts AS v LEFT JOIN (
-    SELECT DISTINCT protocol, agent, assignment, judge, cell_id
-    FROM scores WHERE edition = $1 AND cell_id IS NOT NULL
-) AS s USING (protocol, agent, assignment, judge)
-WHERE v.edition = $1 AND v.call_id IS NOT NULL AND coalesce(s.cell_id = v.cell_id, true)
-"""
-"""The reports on which a model gave verdicts that count, or that may as nothing is scored yet."""
 RESEARCH = "research"
 """The kind of assignments whose claims are extracted as DeepResearchGym does."""
 CITING = "cites-2"
@@ -114,7 +109,8 @@ def find_pending_extractions(
 
     Statements of an unchanged text stay, whoever has extracted them, unless they can be made
     again at no cost: an earlier version of the offline extractor's, by that one, if no model was
-    paid to judge by them, and the answers of this judge, model and prompt, which the ledger has.
+    paid to judge these reports, and the answers of this judge, model and prompt, which the ledger
+    has.
 
     again: also those of every other extractor and version, and empty lists that nobody doubted;
         published statements stay.
@@ -122,7 +118,7 @@ def find_pending_extractions(
     found = []
     for item, made, ours in _list_texts(warehouse, edition, agents, extractor):
         action = _choose_action(item, made, ours)
-        if action == "extract" or (again and action in ("update", "hold", "keep")):
+        if action == "extract" or (again and action in ("update", "keep")):
             found.append(item)
         elif action == "update":
             found.append(item.model_copy(update={"stays_offline": True}))
@@ -139,19 +135,7 @@ def find_kept_extractions(
     return [
         KeptExtraction(item, made["source"], made["extractor_version"])
         for item, made, ours in _list_texts(warehouse, edition, agents, extractor)
-        if _choose_action(item, made, ours) in ("update", "hold", "keep")
-    ]
-
-
-def find_held_extractions(
-    warehouse: Readable, edition: str, agents: Sequence[str] = ()
-) -> list[KeptExtraction]:
-    """Return the texts that an earlier version of the offline extractor has read, and that stay so
-    without `again`, since a model was paid to judge by them."""
-    return [
-        KeptExtraction(item, made["source"], made["extractor_version"])
-        for item, made, ours in _list_texts(warehouse, edition, agents, None)
-        if _choose_action(item, made, ours) == "hold"
+        if _choose_action(item, made, ours) in ("update", "keep")
     ]
 
 
@@ -159,7 +143,6 @@ def _list_texts(
     warehouse: Readable, edition: str, agents: Sequence[str], extractor: VersionedJudge | None
 ) -> Iterator[tuple[PendingExtraction, dict[str, Any], str]]:
     """Yield every text, what is known of its extraction, and this extractor's version for it."""
-    paid: frozenset[tuple[str, str]] | None = None
     for texts, of_reports in ((ARTICLE_TEXTS, False), ("reports", True)):
         versions = {
             research: build_extractor_version(
@@ -170,35 +153,18 @@ def _list_texts(
         for row in warehouse.frame(TEXTS.format(texts=texts), [edition]).iter_rows(named=True):
             if agents and row["agent"] not in ("", *agents):
                 continue
-            made = {key: row.pop(key) for key in ("is_current", "source", "extractor_version")}
-            if made["source"] == "offline" and made["extractor_version"] != EXTRACTOR_VERSION:
-                paid = _find_paid(warehouse, edition) if paid is None else paid
-                made["is_paid"] = (row["agent"], row["assignment"]) in paid
+            known = ("is_current", "source", "extractor_version", "is_paid")
+            made = {key: row.pop(key) for key in known}
             yield (
                 PendingExtraction(edition=edition, **row), made, versions[row["kind"] == RESEARCH]
             )  # fmt: skip
 
 
-def _find_paid(warehouse: Readable, edition: str) -> frozenset[tuple[str, str]]:
-    """Return the texts (agent, '' for articles; assignment) by whose statements models judged."""
-    from tasks.protocols.registry import available_protocols  # loads all of them
-
-    rows = warehouse.frame(PAID, [edition]).rows()
-    inputs = {
-        name: {*protocol.inputs}
-        for name, protocol in available_protocols({protocol for *_, protocol in rows}).items()
-    }
-    # Of a protocol that is no longer there, nobody can say what it judged by.
-    claims = {(a, b) for a, b, name in rows if {"claims", "pairs"} & inputs.get(name, {"claims"})}
-    return frozenset(claims | {("", b) for _, b, name in rows if "facts" in inputs.get(name, ())})
-
-
 def _choose_action(
     item: PendingExtraction, made: dict[str, Any], ours: str
-) -> Literal["extract", "update", "hold", "keep", "done"]:
+) -> Literal["extract", "update", "keep", "done"]:
     """Decide about a text: `update` has the offline extractor replace what an earlier version of it
-    made, whoever extracts other texts; `hold` leaves that, since a model was paid to judge by it.
-    ours: the version of the run's extractor."""
+    made, whoever extracts other texts. ours: the version of the run's extractor."""
     if not made["is_current"]:
         return "extract"
     version = made["extractor_version"]
@@ -207,9 +173,7 @@ def _choose_action(
     if made["source"] == "published" or version == ours:
         return "done"
     if made["source"] == "offline":
-        if version == EXTRACTOR_VERSION:
-            return "keep"
-        return "hold" if made["is_paid"] else "update"
+        return "keep" if version == EXTRACTOR_VERSION or made["is_paid"] else "update"
     same_answers = version.startswith(ours.removesuffix(CITING).rstrip())
     return "extract" if same_answers else "keep"
 
@@ -238,4 +202,6 @@ def locate_statements(
         return cite_statements(item.title, text, cited, by_attribution=item.by_attribution)
     texts = [statement.text for statement in statements]
     places = locate_facts(texts, text)
-    return [ExtractedFact(fact, *place) for fact, place in zip(texts, places, strict=True)]
+    return [
+        ExtractedFact(remove_marks(fact), *place) for fact, place in zip(texts, places, strict=True)
+    ]

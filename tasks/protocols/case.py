@@ -156,8 +156,7 @@ class JudgedReports(BaseModel):
         pairs_reliable, pairs_reason.
     verdicts: assignment, step, item, status, label, score, reason; `done` reports only.
     claims: assignment, number, attributed (it cites a page by a pair that is not `inferred`), own
-        (by an `explicit` pair), leaked, leaked_before (by the rule of earlier versions), published
-        (its publisher extracted it).
+        (by an `explicit` pair), leaked, published (its publisher extracted it).
     answers: A frame of ANSWER_SCHEMA; questions only.
     redirects: Redirects of the edition's fetched pages.
     rubrics: A frame of RUBRIC_SCHEMA, the judged items; only for protocols with a rubric.

@@ -22,7 +22,7 @@ from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import add_reasons, build_figures, find_unreliable
-from tasks.protocols.redirects import Redirects, redirect_chain
+from tasks.protocols.redirects import Redirects
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import OPEN_STATUSES, Citation, Status
@@ -60,8 +60,7 @@ class FactFramework:
         )
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
-        citations = _mark_open(judged.select_step(CITATION))
-        citations = _merge_redirects(citations, judged.redirects)
+        citations = _merge_redirects(_mark_open(judged.select_step(CITATION)), judged.redirects)
         decided = pl.col("label").is_in([SUPPORTED, UNSUPPORTED])
         supported = pl.col("label") == SUPPORTED
         valid = compute_shares(citations.filter(decided | pl.col("open")), supported)
@@ -139,13 +138,11 @@ def _mark_open(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 def _merge_redirects(citations: pl.DataFrame, redirects: Redirects) -> pl.DataFrame:
     """Keep one citation of a claim's redirects to the same page, a decided one if there is one."""
-    parts = citations["item"].str.splitn(" ", 2).struct
-    claim, url = parts.field("field_0"), parts.field("field_1")
-    ends = {each: redirect_chain(each, redirects)[-1] for each in url.unique()}
-    marked = citations.with_columns(claim=claim, page=url.replace(ends))
-    kept = marked.sort(pl.col("label").is_null(), "open", maintain_order=True)
-    same = ["assignment", "claim", "page"]
-    return kept.unique(same, keep="first", maintain_order=True).drop("claim", "page")
+    claim, url = (pl.col("item").str.splitn(" ", 2).struct[n] for n in (0, 1))
+    best_first = citations.sort(pl.col("label").is_null(), "open", maintain_order=True)
+    return best_first.filter(
+        pl.struct("assignment", claim, page=url.replace(redirects)).is_first_distinct()
+    )
 
 
 def _count_citations(citations: pl.DataFrame, hit: pl.Expr) -> pl.DataFrame:

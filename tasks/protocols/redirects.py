@@ -37,12 +37,3 @@ def cites_page(urls: Iterable[str], page: str, redirects: Redirects) -> bool:
     """Whether any of the addresses is a page or a copy of it, or redirects to one: a claim that
     cites the target article is leaked."""
     return any(is_same_page(each, page) for url in urls for each in reach_addresses(url, redirects))
-
-
-def cited_page_before(urls: Iterable[str], page: str, redirects: Redirects) -> bool:
-    """The same by the rule of earlier versions: no copy counted, nor a redirect by its address."""
-    return any(
-        is_same_page(each, page, as_before=True)
-        for url in urls
-        for each in redirect_chain(url, redirects)
-    )

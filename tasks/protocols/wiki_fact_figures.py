@@ -18,7 +18,7 @@ COVERAGE, COVERAGE_ALL, CONFLICT, CITATION = "coverage", "coverage_all", "confli
 """Steps. `coverage_all`: coverage by all claims; only of reports with claims that cite the
 article."""
 EARLIER_LEAKS = "it was judged when copies of the article did not count as leaks"
-"""The reason of a coverage that still counts the claims that cite such copies."""
+"""The reason of a coverage that still counts all claims, although some leak by today's rule."""
 NO_PAGES = "no cited page of this report has been fetched"
 OTHER_LANGUAGE = "not_assessed: the report is in another language"
 """The beginning of the reason of items that are not compared."""
@@ -29,32 +29,17 @@ def compute_coverage(judged: JudgedReports) -> list[pl.DataFrame]:
     claim cites it, both rest on the same verdicts."""
     filtered, asked_again = judged.select_step(COVERAGE), judged.select_step(COVERAGE_ALL)
     same = filtered.join(asked_again.select("assignment").unique(), on="assignment", how="anti")
-    earlier = _find_earlier_leaks(judged, asked_again)
+    today = asked_again["assignment"].to_list()
+    leaking = judged.claims.filter("leaked", ~pl.col("assignment").is_in(today))["assignment"]
+    earlier = (pl.col("n_items") > 0) & pl.col("assignment").is_in(leaking.to_list())
+    reason = pl.when(earlier).then(pl.lit(EARLIER_LEAKS)).otherwise("reason")
     return [
         *(
-            _mark_earlier(rows, earlier)
+            rows.with_columns(reason=reason)
             for rows in _compute_both_coverages("coverage_wiki", filtered, judged)
         ),
         *_compute_both_coverages("coverage_wiki_all", pl.concat([same, asked_again]), judged),
     ]
-
-
-def _find_earlier_leaks(judged: JudgedReports, asked_again: pl.DataFrame) -> pl.DataFrame:
-    """Return the column `assignment` of the reports whose stored coverage leaves out the claims
-    that leaked by the rule of earlier versions. Where none did, coverage by all claims was asked
-    only if it leaves out those of today."""
-    changed = pl.col("leaked") != pl.col("leaked_before")
-    by_report = judged.claims.group_by("assignment", maintain_order=True).agg(
-        changed=changed.any(), some_before=pl.col("leaked_before").any()
-    )
-    today = pl.col("assignment").is_in(asked_again["assignment"].to_list())
-    return by_report.filter("changed", pl.col("some_before") | ~today).select("assignment")
-
-
-def _mark_earlier(rows: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame:
-    marked = (pl.col("n_items") > 0) & pl.col("assignment").is_in(earlier["assignment"].to_list())
-    reason = pl.when(marked).then(pl.lit(EARLIER_LEAKS)).otherwise(pl.col("reason"))
-    return rows.with_columns(reason=reason)
 
 
 def _compute_both_coverages(

@@ -1,13 +1,13 @@
 """Who extracted an edition's facts and claims, and where a list of them is empty without reason."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 import polars as pl
 
+from tasks.base import format_count
 from tasks.judges.registry import OFFLINE
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable
@@ -16,6 +16,10 @@ EXTRACTORS = """
 SELECT agent = '' AS of_articles, source, extractor_version, count(*) AS n,
     list(DISTINCT agent ORDER BY agent) AS agents
 FROM extractions WHERE edition = $1 GROUP BY ALL ORDER BY n DESC, source, extractor_version
+"""
+OLDER = """
+SELECT agent, count(*) FROM extractions
+WHERE edition = $1 AND source = 'offline' AND extractor_version <> $2 GROUP BY ALL ORDER BY ALL
 """
 EMPTY = """
 SELECT r.agent, r.assignment, coalesce(a.kind, 'write_article') AS kind,
@@ -61,38 +65,22 @@ def describe_extractors(
             f"Several extractors made the {' and the '.join(mixed)}, so figures that rest on them "
             "do not compare like with like."
         )
-    said += _describe_older([row for row in rows if row["source"] == "offline"], edition, names)
-    return " ".join(said)
+    return " ".join([*said, *describe_older(source, edition)])
 
 
-def build_read_anew_command(edition: str, agents: Sequence[str], judge: str | None = None) -> str:
-    """Build the command that has the offline extractor read reports of these agents anew."""
-    words = ["evergreen", "evaluate", "--edition", edition, *(["--judge", judge] if judge else [])]
-    words += ["--extractor", OFFLINE, "--extract-again"]
-    return shlex.join([*words, *(word for agent in agents for word in ("--agent", agent))])
-
-
-def _describe_older(
-    rows: Sequence[dict[str, Any]], edition: str, names: Mapping[str, str]
-) -> Iterator[str]:
-    """Say which texts an earlier version of the offline extractor has read."""
+def describe_older(source: Readable, edition: str) -> Iterator[str]:
+    """Say how many texts an earlier offline extractor than today's has read, if any, and end with
+    the command that has it read them anew."""
     from tasks.extraction.claims import EXTRACTOR_VERSION  # slow
 
-    older = [row for row in rows if row["extractor_version"] != EXTRACTOR_VERSION]
-    if not older:
-        return
-    agents = sorted({agent for row in older for agent in row["agents"]} - {""})
-    whose = f"reports of {_name_some(agents, names)}" if agents else "articles"
-    n = sum(row["n"] for row in older if not agents or not row["of_articles"])
-    yield (
-        f"An earlier offline extractor than today's ({EXTRACTOR_VERSION}) read {whose} ({n}); to "
-        f"read them anew: {build_read_anew_command(edition, agents)}"
-    )
-
-
-def _name_some(agents: Sequence[str], names: Mapping[str, str]) -> str:
-    others = f" and {len(agents) - MAX_NAMED} more" if len(agents) > MAX_NAMED else ""
-    return ", ".join(names.get(agent, agent) for agent in agents[:MAX_NAMED]) + others
+    older = dict(source.frame(OLDER, [edition, EXTRACTOR_VERSION]).iter_rows())
+    if older:
+        command = ["evergreen", "evaluate", "--edition", edition, "--extractor", OFFLINE]
+        command += ["--extract-again", *(f"--agent={agent}" for agent in older if agent)]
+        yield (
+            f"An earlier offline extractor than today's ({EXTRACTOR_VERSION}) read "
+            f"{format_count(sum(older.values()), 'text')}. To read them anew: {shlex.join(command)}"
+        )
 
 
 def _describe(row: dict[str, object], names: Mapping[str, str], *, several: bool) -> str:
@@ -107,7 +95,9 @@ def _describe(row: dict[str, object], names: Mapping[str, str], *, several: bool
         return f"{named} (articles: {row['n']})"
     agents = row["agents"]
     assert isinstance(agents, list)
-    return f"{named}: reports of {_name_some(agents, names)} ({row['n']})"
+    others = f" and {len(agents) - MAX_NAMED} more" if len(agents) > MAX_NAMED else ""
+    first = ", ".join(names.get(agent, agent) for agent in agents[:MAX_NAMED])
+    return f"{named}: reports of {first}{others} ({row['n']})"
 
 
 def find_empty_lists(source: Readable, edition: str, agent: str | None = None) -> pl.DataFrame:

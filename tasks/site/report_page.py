@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from tasks.extraction.reading import read_citations
 from tasks.extraction.sentences import split_block
-from tasks.extraction.understanding import understand
 from tasks.site.content import SiteInfo
 from tasks.site.environment import render_page
 from tasks.site.prose import MarkedPassage, render_report
@@ -103,9 +102,6 @@ def _build_context(frame: ReportFrame, report: ExplainedReport) -> dict[str, Any
         "site": frame.site,
         "report": report,
         "n_words": len(report.text.split()),
-        "reading": understand(report.query or report.title, report.text).describe()
-        if report.lacks_claims
-        else None,
         "scores": [
             (
                 score,

@@ -158,17 +158,10 @@ class ExplainedReport:
     empty_lists: str | None = None
     """Whether its claims, or its article's facts, are an empty list that the offline extractor
     doubts; None if not."""
-    reading: str | None = None
-    """What the offline extractor understands of it, if it has no claims or no reliable citations,
-    and was asked."""
+    understood: str | None = None
+    """What the offline extractor finds in it, if it has no claims or no reliable citations."""
     doubtful_end: str | None = None
     """Why it may not be whole, by its model's finish reason; None if nothing speaks against it."""
-
-    @property
-    def lacks_claims(self) -> bool:
-        """Whether a reader asks why there are no claims, or not what they cite."""
-        wanted = bool(self.text) and self.kind != "find_claims"
-        return wanted and not (self.claims and self.pairs_reliable)
 
 
 def report_id(edition: str, agent: str, assignment: str) -> str:

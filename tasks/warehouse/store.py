@@ -119,21 +119,15 @@ class Warehouse:
         await asyncio.wrap_future(self._submit(*changes))
 
     @contextmanager
-    def pretend(self, edition: str, changes: Sequence[Change]) -> Iterator[None]:
-        """Let this thread read an edition as if these changes were written, in the tables that
-        they change; nothing is written."""
-        cursor = self._cursor()
-        tables = {change.model.table for change in changes}
+    def pretend(self, changes: Sequence[Change]) -> Iterator[None]:
+        """Let this thread read as if these changes were written; they are not."""
+        cursor = self._cursor().begin()
         try:
-            for table in tables:  # a temporary table hides the one of its name
-                sql = f"CREATE TEMP TABLE {table} AS SELECT * FROM {table} WHERE edition = $1"
-                cursor.execute(sql, [edition])
             for change in changes:
                 apply_change(cursor, change)
             yield
         finally:
-            for table in tables:
-                cursor.execute(f"DROP TABLE IF EXISTS temp.{table}")
+            cursor.rollback()
 
     def take_notes(self) -> None:
         """Take in the rows of the audit that wait as notes. A row that is complete stays."""

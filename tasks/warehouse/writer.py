@@ -178,7 +178,7 @@ class Writer:
                     else:
                         apply_change(self._connection, change)
             for model, rows in appended.items():
-                _insert(self._connection, model, rows)
+                apply_change(self._connection, Change(model, rows, appending=True))
             if self._counter:
                 self._counter.commit(self._connection, len(units))
             else:
@@ -190,28 +190,18 @@ class Writer:
 
 
 def apply_change(connection: duckdb.DuckDBPyConnection, change: Change) -> None:
-    """Apply a change to the tables that a connection sees."""
-    if not change.replacing:
-        _insert(connection, change.model, change.rows, _merge_sql(change.model, change.only_new))
-        return
-    where = " AND ".join(f'"{column}" = ?' for column in change.replacing)
-    connection.execute(
-        f"DELETE FROM {change.model.table} WHERE {where}", list(change.replacing.values())
-    )
-    _insert(connection, change.model, change.rows)
-
-
-def _insert(
-    connection: duckdb.DuckDBPyConnection,
-    model: type[Row],
-    rows: Sequence[Row],
-    sql: str | None = None,
-) -> None:
-    if not rows:
-        return
-    connection.register("incoming", arrow_table(model, rows))
-    connection.execute(sql or f"INSERT INTO {model.table} BY NAME SELECT * FROM incoming")
-    connection.unregister("incoming")
+    """Apply a change within a connection's transaction."""
+    table = change.model.table
+    sql = f"INSERT INTO {table} BY NAME SELECT * FROM incoming"
+    if change.replacing:
+        where = " AND ".join(f'"{column}" = ?' for column in change.replacing)
+        connection.execute(f"DELETE FROM {table} WHERE {where}", list(change.replacing.values()))
+    elif not change.appending:
+        sql = _merge_sql(change.model, change.only_new)
+    if change.rows:
+        connection.register("incoming", arrow_table(change.model, change.rows))
+        connection.execute(sql)
+        connection.unregister("incoming")
 
 
 def arrow_table(model: type[Row], rows: Sequence[Row]) -> "pa.Table":

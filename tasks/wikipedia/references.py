@@ -1,31 +1,18 @@
 """Extract the pages that an article cites: the URLs in its references."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborNode
 
 from tasks.extraction.bans import is_host_or_subdomain
 from tasks.extraction.urls import normalise_url
+from tasks.extraction.wrappers import ARCHIVES, find_target
 from tasks.wikipedia.dom import Element, parse_html
-from tasks.wikipedia.noise import split_names
 
 _REFERENCE = "ol.references > li, .mw-references > li, cite.citation, .refbegin li"
 """Selects single references: entries of reference lists and bibliographies, and citations."""
-
-_ARCHIVES = split_names(
-    "archive.today archive.ph archive.is archive.li archive.md archive.vn archive.fo",
-    "archive.org webcitation.org ghostarchive.org perma.cc archive-it.org freezepage.com",
-    "webarchive.nationalarchives.gov.uk webarchive.loc.gov arquivo.pt megalodon.jp",
-    "webarchive.org.uk swap.stanford.edu vefsafn.is webarchive.parliament.uk",
-)
-"""Hosts of web archives."""
-_COPIED = re.compile(r"(?<=[/=])https?:/{1,2}(?=[^/])", re.IGNORECASE)
-"""Start of the original URL within the URL of an archived copy."""
-_TIMESTAMPED = re.compile(r"/\d{4,14}[a-z_*]*/(?=[\w-]+(?:\.[\w-]+)+(?:[:/]|$))", re.IGNORECASE)
-"""The same for copies whose URL omits the scheme: /web/2019/example.org/page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +86,10 @@ def _pair_copies(links: Sequence[str]) -> Iterator[ReferenceUrl]:
     """Position, URL and copy of pages that no other link of the reference names."""
     keys = {normalise_url(url): url for _, url in reversed(originals)}
     for place, copy in copies:
-        named = find_original_url(copy)
-        if named is not None and normalise_url(named) in keys:
-            archived.setdefault(keys[normalise_url(named)], copy)
-        elif named is not None:
+        named = find_target(copy, copies=True) or ""
+        if (key := normalise_url(named)) in keys:
+            archived.setdefault(keys[key], copy)
+        elif key is not None:
             alone.append((place, named, copy))
         elif (page := _find_neighbour(place, originals)) is not None:
             archived.setdefault(page, copy)
@@ -113,23 +100,6 @@ def _pair_copies(links: Sequence[str]) -> Iterator[ReferenceUrl]:
         key = normalise_url(url)
         if key is not None:
             yield ReferenceUrl(url, key, copy_url)
-
-
-def find_original_url(url: str) -> str | None:
-    """Return the original URL of an archived copy, if the copy's URL contains it."""
-    parts = urlsplit(url)
-    for text in (parts.path + (f"?{parts.query}" if parts.query else ""), unquote(parts.query)):
-        found = _COPIED.search(text)
-        if found:
-            scheme, rest = text[found.start() :].split(":", 1)
-            named = f"{scheme}://{rest.lstrip('/')}"
-        elif (found := _TIMESTAMPED.search(text)) is not None:
-            named = f"http://{text[found.end() :]}"
-        else:
-            continue
-        if normalise_url(named) is not None:
-            return named
-    return None
 
 
 def _find_neighbour(place: int, originals: Sequence[tuple[int, str]]) -> str | None:
@@ -145,4 +115,4 @@ def _is_copy(url: str) -> bool:
         return urlsplit(url).path.startswith("/web/")
     if host.endswith(".archive.org"):
         return host.startswith(("web.", "wayback.", "liveweb."))
-    return is_host_or_subdomain(host, _ARCHIVES)
+    return is_host_or_subdomain(host, ARCHIVES.split())

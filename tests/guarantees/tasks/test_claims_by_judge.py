@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tasks.claims import extract_statements
-from tasks.extraction.claims import ExtractedClaims, cite_statements, extract_claims
+from tasks.extraction.claims import ExtractedClaims, extract_claims
+from tasks.extraction.statements import cite_statements
 from tasks.judges.registry import load_judge
 from tasks.judging.session import judge_session
 from tasks.pending.extractions import (

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from tasks.judges.registry import load_judge
-from tasks.protocols.redirects import cited_page_before
 from tasks.protocols.registry import get_protocol
 from tasks.protocols.wiki_fact_figures import EARLIER_LEAKS
 from tasks.scoring.board_notes import describe_earlier_leaks, describe_reports
@@ -78,7 +77,7 @@ def test_leakage_of_stored_verdicts_looks_through_copies_and_the_board_says_what
     with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
         write_edition(opened, {"ann": [("The old mill stands.", [copy])]}, [])
         with monkeypatch.context() as before:
-            before.setattr("tasks.protocols.wiki_fact.cites_page", cited_page_before)
+            before.setattr("tasks.protocols.wiki_fact.cites_page", lambda *_: False)
             judge_all(opened, judge)
         [cell] = plans_by_agent(opened, judge).values()
         figures = {score.metric: score for score in score_all(opened, judge)}

@@ -76,10 +76,9 @@ def test_what_is_only_pretended_is_read_by_this_thread_and_not_written(
     warehouse: Warehouse,
 ) -> None:
     warehouse.write(Change(Report, [report("x", "old"), report("y", "stays")]))
-    edition_name = report("x").edition
     changes = [Change(Report, [report("x", "new")], replacing={"assignment": "x"})]
     texts = "SELECT text FROM reports ORDER BY assignment"
-    with ThreadPoolExecutor(1) as pool, warehouse.pretend(edition_name, changes):
+    with ThreadPoolExecutor(1) as pool, warehouse.pretend(changes):
         assert warehouse.frame(texts)["text"].to_list() == ["new", "stays"]
         elsewhere = pool.submit(warehouse.frame, texts).result()
         assert elsewhere["text"].to_list() == ["old", "stays"]

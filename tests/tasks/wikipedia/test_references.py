@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.extraction.urls import normalise_url
-from tasks.wikipedia.references import ReferenceUrl, find_original_url, find_reference_urls
+from tasks.extraction.wrappers import find_target
+from tasks.wikipedia.references import ReferenceUrl, find_reference_urls
 from tests.tasks.wikipedia.rendered_pages import LEGACY, PARSOID
 
 WAYBACK = "https://web.archive.org/web/20200101000000/"
@@ -105,7 +106,7 @@ def test_each_page_counts_once_with_its_copy(
     ],
 )
 def test_the_address_of_a_copy_may_name_the_page(copy: str, page: str | None) -> None:
-    assert find_original_url(copy) == page
+    assert find_target(copy, copies=True) == page
 
 
 URLS = st.sampled_from(

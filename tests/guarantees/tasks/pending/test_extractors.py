@@ -15,7 +15,6 @@ from tasks.judges.registry import OFFLINE, list_judges, resolve_extractor
 from tasks.models.errors import Misconfigured
 from tasks.pending.evaluation import (
     Evaluation,
-    describe_held_extractions,
     describe_kept_extractions,
     find_pending_cells,
     plan_run_cells,
@@ -299,16 +298,12 @@ def test_what_a_model_was_paid_to_judge_by_is_read_anew_only_on_demand(
     with open_warehouse(offline) as store:
         for judge in ("gemini", OFFLINE):
             assert select_extractions(of_judge(offline, judge=judge)) == []
-        said = describe_held_extractions(of_judge(offline)) or ""
-        assert "(offline-0), and kept" in said
-        assert "2 reports and 1 article" in said
-        assert said.endswith(
-            "--judge gemini --extractor offline --extract-again --agent sample_sketch --estimate"
-        )
-        assert said in estimate_evaluation(of_judge(offline))[1]
         board = describe_extractors(store, "sample")
-        assert "An earlier offline extractor" in board
-        assert board.count("--extract-again") == 1
+        assert f"read {N_TEXTS} texts. To read them anew: " in board
+        command = "evaluate --edition sample --extractor offline --extract-again"
+        assert board.endswith(f"{command} --agent=sample_sketch")
+        [said] = [r for r in estimate_evaluation(of_judge(offline))[1] if command in r]
+        assert said.endswith(f"{command} --agent=sample_sketch --judge gemini --estimate")
         assert find_pending_cells(plan_run_cells(of_judge(offline))) == []
 
         again = of_judge(offline, extract_again=True, **by_offline)
@@ -318,7 +313,8 @@ def test_what_a_model_was_paid_to_judge_by_is_read_anew_only_on_demand(
         with no_helpers():
             frame, remarks = estimate_evaluation(again)
             assert frame["calls"].sum() == 0
-            assert any("It makes no further cell pending" in remark for remark in remarks)
+            assert any("By what it finds, 0 cells" in remark for remark in remarks)
+            assert not any("--extract-again" in remark for remark in remarks)
 
             def find_more(title: str, text: str) -> ExtractedClaims:
                 found = extract_claims(title, text)
@@ -331,8 +327,8 @@ def test_what_a_model_was_paid_to_judge_by_is_read_anew_only_on_demand(
             assert store.frame("FROM claims ORDER BY ALL").equals(before)
         expected = frame["calls"].sum()
         assert expected > 0
-        assert any("2 cells of 2 reports" in remark for remark in remarks)
-        assert any(f"{expected} calls, $" in remark for remark in remarks)
+        assert any("By what it finds, 2 cells" in remark for remark in remarks)
+        assert frame["usd"].sum() > 0
     assert judged(offline, extract_again=True, **by_offline) == (0, expected)
     with open_warehouse(offline) as store:
         assert "An earlier" not in describe_extractors(store, "sample")
@@ -344,7 +340,8 @@ def test_what_costs_nothing_is_read_anew_by_itself(offline: Path) -> None:
     with open_warehouse(offline) as store:
         assert "An earlier offline" in describe_extractors(store, "sample")
         assert len(select_extractions(of_judge(offline, judge=OFFLINE))) == N_TEXTS
-        assert describe_held_extractions(of_judge(offline)) is None
+        _, remarks = estimate_evaluation(of_judge(offline))
+        assert not any("--extract-again" in said for said in remarks if "earlier" in said)
 
 
 def test_before_agents_are_paid_the_extraction_of_their_reports_is_permitted(
