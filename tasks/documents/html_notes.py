@@ -15,25 +15,19 @@ LINE = "\ue000"
 """Stands around a line of its own; becomes a line break when the page is converted."""
 MAX_NOTE = 3_000
 """Characters of a note; a longer block to which a number leads is a chapter."""
-MAX_STEPS = 40
-"""Nodes, and characters, looked at before a number."""
 _NUMBER = re.compile(r"[\[(]?\s*(\d{1,4})\s*[\])]?")
 _BACK = re.compile(rf"[\s↑↩︎\ufe0e\ufe0f^←]*|{_NUMBER.pattern}[.:]?")
 _LABEL = re.compile(
     r"((?:\s|<[^<>]*>)*)[\[(]?(\d{1,4})(?:[\])]?[.:]?(?=[\s<]|$)|[\])])((?:\s|</[^<>]*>)*)"
 )
-_LINKED_NUMBERS = re.compile(r"\s*(?:\[\s*\d{1,3}\s*\]\s*){1,20}")
-_LINKED_LABEL = re.compile(r"\s*<a\s[^<>]*>\s*\[?(\d{1,4})\]?\s*</a>\s*")
-_LINKED_LABELS = re.compile(f"(?:{_LINKED_LABEL.pattern})+")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _NAME = re.compile(r"[^A-Za-z0-9-]+")
-_BRACKETED = re.compile(r"\[((?:\[\^?[\w-]{1,80}\][,;–\s-]{0,3}){1,40})\]")
+_BRACKETED = re.compile(r"\[((?:\[(?:\^[\w-]{1,80}|\d{1,4})\][,;–\s-]{0,3}){1,40})\]")
 _LINES = re.compile(rf"(?:\s{{0,9}}(?:(?<!\S)(?:-|\d{{1,9}}\.)[ \t]+)?{LINE}\s*)+")
 _SEPARATE = re.compile(r"(?<=\d)\s+(?=\d)")
 _INLINE = frozenset(
     ["a", "abbr", "b", "cite", "em", "font", "i", "mark", "small", "span", "strong", "sup", "u"]
 )
-_NOTES = frozenset(["li", "p", "div", "aside", "section", "dd"])
+_NOTES = frozenset(["li", "p", "div", "aside", "section"])
 _BLOCK_TAG = re.compile(r"</?(?:br|div|li|p|section)\b[^<>]*>")
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 _NO_NOTE = f"{_HEADINGS}, table, ul, ol"
@@ -45,14 +39,10 @@ _MARKS = "sup, cite, " + ", ".join(
 
 
 def write_citations(body: LexborNode) -> None:
-    """Rewrite a page's notes, linked numbers, raised numbers and entries."""
+    """Rewrite a page's notes, raised numbers and entries."""
     _write_notes(body)
-    for link in body.css("a[href^='http']"):
-        _part_numbers(link)
     for mark in body.css(_MARKS):
         _write_number(mark)
-    for paragraph in body.css("p + p"):
-        _join_address(paragraph)
 
 
 def part_lines(markdown: str) -> str:
@@ -93,9 +83,6 @@ def _find_block(place: LexborNode) -> LexborNode | None:
     if place.tag in _INLINE and _text_before(place).strip():
         return None
     block = next((n for n in _list_above(place) if n.tag not in _INLINE), None)
-    if block is not None and block.tag == "dt":
-        while block is not None and block.tag != "dd":
-            block = block.next
     above = block.parent if block is not None else None
     return above if above is not None and above.tag == "li" else block
 
@@ -106,9 +93,9 @@ def _is_note(block: LexborNode) -> bool:
 
 
 def _is_list(block: LexborNode) -> bool:
-    """Return whether a block is a list of sources, or stands in a table of them."""
+    """Return whether a block is a list of sources, or in a list whose numbers are shown."""
     heading = block if block.tag in _HEADINGS.split(", ") else block.css_first(_HEADINGS)
-    return block.tag in ("ol", "ul", "tr", "td") or (
+    return block.tag in ("ol", "ul", "tr", "td", "dt", "dd") or (
         heading is not None and is_reference_heading(heading.text().strip())
     )
 
@@ -123,35 +110,6 @@ def _write_line(note: LexborNode, label: str, number: str = "") -> None:
     if old is not None and old[2] == number:
         line = old[1] + old[3] + line[old.end() :]
     note.inner_html = f"{LINE}{label}{line}{LINE}"
-
-
-def _part_numbers(link: LexborNode) -> None:
-    """Part the numbers that share a link, and drop what emphasises them."""
-    if not _LINKED_NUMBERS.fullmatch(link.text()):
-        return
-    first, *others = re.findall(r"\d+", link.text())
-    for number in reversed(others):
-        other = link.clone()
-        other.inner_html = f"[{number}]"
-        link.insert_after(other)
-    link.inner_html = f"[{first}]"
-
-
-def _join_address(paragraph: LexborNode) -> None:
-    """Join an address with the linked numbers and the title above it: `[7] [9] Title url`.
-
-    The numbers lose their links, since they begin the entry.
-    """
-    title = paragraph.prev
-    while title is not None and title.is_text_node:
-        title = title.prev
-    above, address = title.inner_html if title is not None else "", paragraph.text().strip()
-    labels = _LINKED_LABELS.match(above or "")
-    if title is not None and labels is not None and _ADDRESS.fullmatch(address):
-        numbers = _LINKED_LABEL.findall(labels[0])
-        title.inner_html = "".join(f"[{n}] " for n in numbers) + (above or "")[labels.end() :]
-        title.insert_child(f" {address}")
-        paragraph.decompose()
 
 
 def _write_number(mark: LexborNode) -> None:
@@ -174,17 +132,10 @@ def _write_number(mark: LexborNode) -> None:
 
 
 def _text_before(node: LexborNode) -> str:
-    """Return the last characters before a node in its block."""
-    found = ""
-    at: LexborNode | None = node
-    for _ in range(MAX_STEPS):
-        while at is not None and at.prev is None:
-            at = at.parent if at.parent is not None and at.parent.tag in _INLINE else None
-        at = at.prev if at is not None else None
-        if at is None or len(found) >= MAX_STEPS:
-            break
-        found = at.text() + found
-    return found[-MAX_STEPS:]
+    """Return the last characters right before a node in its block."""
+    while node.prev is None and node.parent is not None and node.parent.tag in _INLINE:
+        node = node.parent
+    return node.prev.text()[-40:] if node.prev is not None else ""
 
 
 def _list_above(node: LexborNode | None) -> Iterator[LexborNode]:
