@@ -51,7 +51,8 @@ class Entry:
     two_lines: bool = False
     """Whether its address stands on a line of its own."""
     sure: bool = False
-    """Whether it begins as only entries do: `[1]` and an address, or `[^1]:`."""
+    """Whether it begins as only entries do: `[1]` and an address, `[^1]:`, or a linked number whose
+    address it says once more."""
     states: bool = False
     """Whether it says more than a title."""
     is_link: bool = False
@@ -111,15 +112,17 @@ def _parse_entry(start: int, line: str) -> Entry:
     numbers = [marker for marker in markers if marker.numbers and not marker.url and urls]
     trailing = () if linked else tuple(key for marker in numbers for key in marker.numbers)
     before, behind = _split_words(body, markers)
-    if n_labels == len(markers):
+    if n_labels and n_labels == len(markers):
         before, behind = before + behind, 0  # the title stands behind its linked numbers
+    sure = bool(lead and lead["sure"] and (urls or lead["sure"].rstrip().endswith(":")))
+    repeats = 0 < n_labels < len(markers) and len({normalise_url(url) for url in urls}) == 1
     return Entry(
         start,
         end,
         keys,
         urls,
         trailing,
-        sure=bool(lead and lead["sure"] and (urls or lead["sure"].rstrip().endswith(":"))),
+        sure=sure or repeats,
         states=before > MAX_TITLE_WORDS
         or behind > MAX_WORDS_BEHIND
         or (before > MAX_WORDS_BESIDE_LINK and not linked and _ends_in_citation(body, markers)),
@@ -132,8 +135,9 @@ def _find_linked_numbers(body: str, markers: list[Marker]) -> tuple[tuple[str, .
     many links they are: `[[1]](url) [[4]](url) Title`, `[1. Title](url)`."""
     keys: list[str] = []
     at = n_labels = 0
+    page = normalise_url(markers[0].url or "") if markers else None
     for marker in markers:
-        other_page = not marker.url or normalise_url(marker.url) != normalise_url(markers[0].url)
+        other_page = not marker.url or normalise_url(marker.url) != page
         if other_page or body[at : marker.start].strip(" \t>*-+•|"):
             break
         titled = _NUMBERED_TITLE.match(body, *marker.label) if marker.label and not keys else None
