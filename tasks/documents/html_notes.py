@@ -20,34 +20,36 @@ _BACK = re.compile(rf"[\s↑↩︎\ufe0e\ufe0f^←]*|{_NUMBER.pattern}[.:]?")
 _LABEL = re.compile(
     r"((?:\s|<[^<>]*>)*)[\[(]?(\d{1,4})(?:[\])]?[.:]?(?=[\s<]|$)|[\])])((?:\s|</[^<>]*>)*)"
 )
-_NAME = re.compile(r"[^A-Za-z0-9-]+")
 _BRACKETED = re.compile(r"\[((?:\[(?:\^[\w-]{1,80}|\d{1,4})\][,;–\s-]{0,3}){1,40})\]")
+_BETWEEN = re.compile(r"\][,;\s]+\[")
 _LINES = re.compile(rf"(?:\s{{0,9}}(?:(?<!\S)(?:-|\d{{1,9}}\.)[ \t]+)?{LINE}\s*)+")
 _SEPARATE = re.compile(r"(?<=\d)\s+(?=\d)")
 _INLINE = frozenset(
     ["a", "abbr", "b", "cite", "em", "font", "i", "mark", "small", "span", "strong", "sup", "u"]
 )
 _NOTES = frozenset(["li", "p", "div", "aside", "section"])
+_LISTS = frozenset(["ol", "ul", "tr", "td", "dt", "dd"])
 _BLOCK_TAG = re.compile(r"</?(?:br|div|li|p|section)\b[^<>]*>")
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 _NO_NOTE = f"{_HEADINGS}, table, ul, ol"
 """What no note contains: a block with one of these is a chapter."""
-_MARKS = "sup, cite, " + ", ".join(
-    f"[class*='{word}']" for word in ("cit", "ref", "source", "note")
-)
+_MARKS = "sup, cite, " + ", ".join(f"[class*={w}]" for w in ("cit", "ref", "source", "note"))
 """What shows numbers that cite, raised by its tag or by the page's style sheet."""
 
 
 def write_citations(body: LexborNode) -> None:
     """Rewrite a page's notes, raised numbers and entries."""
     _write_notes(body)
-    for mark in body.css(_MARKS):
-        _write_number(mark)
+    entries = [_write_number(mark) for mark in body.css(_MARKS)]
+    for entry in filter(None, entries):
+        _write_line(entry)
 
 
 def part_lines(markdown: str) -> str:
-    """Begin the lines of notes in a converted page; drop brackets around markers in brackets."""
-    return _LINES.sub("\n\n", _BRACKETED.sub(r"\1", markdown)).lstrip("\n")
+    """Begin the lines of notes in a converted page; drop what stands around and between markers in
+    brackets: `[[1], [2]]`."""
+    bare = _BRACKETED.sub(lambda match: _BETWEEN.sub("][", match[1]), markdown)
+    return _LINES.sub("\n\n", bare).lstrip("\n")
 
 
 def _write_notes(body: LexborNode) -> None:
@@ -59,23 +61,26 @@ def _write_notes(body: LexborNode) -> None:
     for marked in body.css("[id], a[name]"):
         for key in ("id", "name"):
             places.setdefault(marked.attributes.get(key) or "", marked)
+    kinds: dict[int, str] = {}
     notes: dict[int, tuple[LexborNode, str]] = {}
     taken: set[str] = set()
     for link in body.css("a[href^='#']"):
         number = _NUMBER.fullmatch(link.text().strip())
         place = places.get((link.attributes["href"] or "")[1:])
-        if number is None or place is None or any(n.mem_id in notes for n in _list_above(link)):
+        block = _find_block(place) if number and place else None
+        if not number or not block or any(n.mem_id in notes for n in _list_above(link)):
             continue
-        block = _find_block(place)
-        if block is not None and _is_note(block):
-            unused = number[1] if number[1] not in taken else _NAME.sub("-", place.id or "note")
+        if block.mem_id not in kinds:
+            kinds[block.mem_id] = _tell_kind(block)
+        if kinds[block.mem_id] == "note":
+            unused = number[1] if number[1] not in taken else f"note-{len(notes)}"
             name = notes.setdefault(block.mem_id, (block, unused))[1]
             taken.add(name)
             link.replace_with(f"[^{name}]")
-        elif block is not None and _is_list(block):
+        elif kinds[block.mem_id] == "list":
             link.replace_with(f"[{number[1]}]")
     for note, name in notes.values():
-        _write_line(note, f"[^{name}]: ", name)
+        _write_line(note, name)
 
 
 def _find_block(place: LexborNode) -> LexborNode | None:
@@ -87,48 +92,43 @@ def _find_block(place: LexborNode) -> LexborNode | None:
     return above if above is not None and above.tag == "li" else block
 
 
-def _is_note(block: LexborNode) -> bool:
-    is_short = 0 < len(block.text().strip()) <= MAX_NOTE
-    return block.tag in _NOTES and is_short and not block.css_first(_NO_NOTE)
+def _tell_kind(block: LexborNode) -> str:
+    """Tell a note, and a list of sources whose numbers are shown, from a chapter."""
+    text, heading = block.text().strip(), block.css_first(_HEADINGS)
+    if block.tag in _NOTES and 0 < len(text) <= MAX_NOTE and not block.css_first(_NO_NOTE):
+        return "note"
+    title = text if block.tag in _HEADINGS.split(", ") else heading.text() if heading else ""
+    return "list" if block.tag in _LISTS or is_reference_heading(title.strip()) else "chapter"
 
 
-def _is_list(block: LexborNode) -> bool:
-    """Return whether a block is a list of sources, or in a list whose numbers are shown."""
-    heading = block if block.tag in _HEADINGS.split(", ") else block.css_first(_HEADINGS)
-    return block.tag in ("ol", "ul", "tr", "td", "dt", "dd") or (
-        heading is not None and is_reference_heading(heading.text().strip())
-    )
-
-
-def _write_line(note: LexborNode, label: str, number: str = "") -> None:
-    """Write a note as one line that begins with a label instead of its number."""
+def _write_line(note: LexborNode, name: str = "") -> None:
+    """Write a note as one line, which begins with its name, if it has one, instead of its number."""
     for link in note.css("a[href^='#']"):
         if _BACK.fullmatch(link.text()):
             link.decompose()
     line = " ".join(_BLOCK_TAG.sub(" ", note.inner_html or "").split())
-    old = _LABEL.match(line)
-    if old is not None and old[2] == number:
+    old = _LABEL.match(line) if name else None
+    if old is not None and old[2] == name:
         line = old[1] + old[3] + line[old.end() :]
-    note.inner_html = f"{LINE}{label}{line}{LINE}"
+    note.inner_html = f"{LINE}{f'[^{name}]: ' if name else ''}{line}{LINE}"
 
 
-def _write_number(mark: LexborNode) -> None:
-    """Put brackets around a number that cites, and join the lines of an entry that it begins."""
+def _write_number(mark: LexborNode) -> LexborNode | None:
+    """Put brackets around a number that cites; return the entry that it begins, if it does."""
     text, entry = mark.text().strip(), mark.parent
     number = RAISED_NUMBER.fullmatch(_SEPARATE.sub(",", text))
     if number is None or entry is None or mark.css_first("a"):
-        return
+        return None
     before = _text_before(mark)
     after = mark.next.text()[:1] if mark.next is not None else ""
+    begins = mark.css_matches(":first-child") and not before.strip()
     is_isotope = after.isalpha() and before[-1:].isspace()
     if is_isotope or after in ("/", "⁄") or is_exponent(before, text):
-        return
-    label = f"[{number[0].strip('[](),;')}]"
-    if not before.strip() and _is_note(entry) and entry.css_first("a[href^='http']"):
-        mark.decompose()
-        _write_line(entry, f"{label} ")
-    else:
-        mark.replace_with(label)
+        return None
+    is_entry = begins and entry.css_first("a[href^=http]") and _tell_kind(entry) == "note"
+    if is_entry or mark.tag in _INLINE:
+        mark.replace_with(f"[{number[0].strip('[](),;')}]")
+    return entry if is_entry else None
 
 
 def _text_before(node: LexborNode) -> str:

@@ -12,8 +12,9 @@ from itertools import pairwise
 from statistics import median
 
 from tasks.documents.pdf_marks import is_citation
-from tasks.documents.pdf_paragraphs import BEGINS_ADDRESS, ENDS_IN_ADDRESS, Vocabulary, join_lines
+from tasks.documents.pdf_paragraphs import ENDS_IN_ADDRESS, Vocabulary, join_lines
 from tasks.documents.pdf_words import BULLETS, PdfLine
+from tasks.documents.raised import RAISED_NUMBER
 
 MIN_HEADING = 1.12
 """A line whose letters are this many times as large as the body text's is a heading."""
@@ -28,7 +29,7 @@ _BULLET = re.compile(rf"[{BULLETS}–-]")
 _DASHES = frozenset("–-")
 _NUMBER = re.compile(r"\(?\d{1,3}[.)]")
 _BRACKETED = re.compile(r"(?:\[\d{1,3}\])+")
-_BARE = re.compile(r"(?:\[\d{1,3}\])+|\d{1,3}")
+_ENTRY = re.compile(rf"{RAISED_NUMBER.pattern}|<?https?://\S*")
 _LINE_MARK = re.compile(r"(?=#{1,6}(?:\s|$)|[>|]|[-+*](?:\s|$))")
 _SENTENCE_END = re.compile(r"[.!?:;]['\"”’)\]\d]*(?: \[?\d{1,3}\]?)*$")
 
@@ -146,8 +147,10 @@ class _PdfWriter:
         close = 0 <= line.top - last.top <= MAX_PITCH * self._pitch or last.page < line.page
         if level is None and close and all(map(is_citation, line.words)):
             return False  # numbers that did not fit into the last line
-        if _begins_entry(block.lines, line):
-            return True
+        end = last.words[-1]
+        cites = ENDS_IN_ADDRESS.search(last.text) or (end.url and not is_citation(end))
+        if cites and all(_ENTRY.fullmatch(x.words[0].text) for x in (block.lines[0], line)):
+            return True  # an entry behind the address of the one before
         one, other = last.place, line.place
         if last.page != line.page:
             return (
@@ -213,21 +216,6 @@ def _is_label(last: PdfLine, line: PdfLine) -> bool:
     if _BRACKETED.fullmatch(first):
         return not _BRACKETED.fullmatch(last.words[-1].text)  # else it continues those numbers
     return any(p.fullmatch(first) for p in (_BULLET, _NUMBER))
-
-
-def _begins_entry(before: Sequence[PdfLine], line: PdfLine) -> bool:
-    """Return whether a line begins an entry of a reference list without list marks."""
-    last, first = before[-1].words[-1], line.words[0]
-    if last.url and not is_citation(last) and is_citation(first) and first.url != last.url:
-        return True  # a linked number behind an address
-    address = BEGINS_ADDRESS.match(line.words[0].text) is not None
-    if address and len(before[-1].words) == 1:
-        return BEGINS_ADDRESS.match(before[-1].words[0].text) is not None
-    if _BRACKETED.fullmatch(before[-1].words[-1].text):
-        return False  # it continues those numbers
-    label = _BARE if ENDS_IN_ADDRESS.search(before[-1].text) else _BRACKETED
-    labels = [label.fullmatch(x.words[0].text) for x in (before[0], line)]
-    return len(line.words) > 1 and all(labels)
 
 
 def _find_right_edges(lines: Sequence[PdfLine]) -> dict[tuple[int, int], float]:
