@@ -27,12 +27,14 @@ p[style-name='Heading 7'] => h6:fresh
 p[style-name='Quote'] => blockquote > p:fresh
 """
 _WORD = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
-_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 _STYLE_SHEET = "word/styles.xml"
+_TEXTS = (_STYLE_SHEET, "word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True)
 _HIDES = "w:rPr/w:vanish[not(@w:val = '0' or @w:val = 'false' or @w:val = 'off')]"
-_STYLES_OF_RUN = "(w:rPr/w:rStyle | ../w:pPr/w:pStyle)/@w:val"
-_HIDDEN_RUNS = f"//w:r[{_HIDES} or not(w:rPr/w:vanish) and {_STYLES_OF_RUN} = $hiding/@w:styleId]"
+_HIDDEN_RUNS = (
+    f"//w:r[{_HIDES} or not(w:rPr/w:vanish)"
+    " and (w:rPr/w:rStyle | ../w:pPr/w:pStyle)/@w:val = $styles/@w:styleId]"
+)
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
@@ -54,11 +56,9 @@ def read(content: bytes) -> ParsedDocument:
         attributes = {"src": name, "alt": image.alt_text or ""}
         return [mammoth.html.element("img", attributes)] if name else []
 
+    shown = BytesIO(_drop_hidden(content))
     page = mammoth.convert_to_html(
-        BytesIO(_drop_hidden(content)),
-        convert_image=show,
-        style_map=_STYLES,
-        external_file_access=False,
+        shown, convert_image=show, style_map=_STYLES, external_file_access=False
     ).value
     return ParsedDocument(
         markdown=html.to_markdown(f"<body>{page}</body>", collector),
@@ -80,20 +80,21 @@ def _read_bytes(image: _Image) -> bytes:
 
 def _drop_hidden(content: bytes) -> bytes:
     """Return a Word file without the text that Word hides, by its own format or by a style."""
-    shown = BytesIO()
-    with ZipFile(BytesIO(content)) as archive, ZipFile(shown, "w") as kept:
+    with ZipFile(BytesIO(content)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-        if not any(b"vanish" in parts.get(name, b"") for name in (_STYLE_SHEET, *_TEXTS)):
-            return content
-        sheet = etree.fromstring(parts.get(_STYLE_SHEET, b"<none/>"), _XML)
-        hiding = sheet.xpath(f"//w:style[{_HIDES}]", namespaces=_WORD)
+    if not any(b"vanish" in parts.get(name, b"") for name in _TEXTS):
+        return content
+    sheet = etree.fromstring(parts.get(_STYLE_SHEET, b"<none/>"), _XML)
+    styles = sheet.xpath(f"//w:style[{_HIDES}]", namespaces=_WORD)
+    for name in set(_TEXTS).intersection(parts):
+        text = etree.fromstring(parts[name], _XML)
+        for run in text.xpath(_HIDDEN_RUNS, styles=styles, namespaces=_WORD):
+            run.getparent().remove(run)
+        parts[name] = etree.tostring(text, encoding="UTF-8")
+    shown = BytesIO()
+    with ZipFile(shown, "w") as archive:
         for name, part in parts.items():
-            if name in _TEXTS:
-                text = etree.fromstring(part, _XML)
-                for run in text.xpath(_HIDDEN_RUNS, namespaces=_WORD, hiding=hiding):
-                    run.getparent().remove(run)
-                part = etree.tostring(text, encoding="UTF-8")
-            kept.writestr(name, part)
+            archive.writestr(name, part)
     return shown.getvalue()
 
 

@@ -9,10 +9,9 @@ from pdfplumber.page import Page
 from tasks.documents.pdf_words import PdfWord
 
 MAX_HEIGHT = 2.0
-MAX_PADDING = 1.2
-MAX_BESIDE = 1.2
-"""In multiples of the letters' size: how high the frame of a word is at most, how much wider on
-either side, and how near the next word is. Cells are larger."""
+MAX_GAP = 1.2
+"""In multiples of the letters' size: how high the frame of a word is at most, and the blank to its
+words and to the next ones. Cells are larger."""
 MAX_FRAMES = 2_000
 """Frames looked at on one page; a drawing has more."""
 
@@ -54,11 +53,8 @@ def _find_held(box: _Box, words: Sequence[PdfWord]) -> list[int]:
     if not inside:
         return []
     size = max(words[at].size for at in inside)
-    padding = max(min(words[at].x0 for at in inside) - x0, x1 - max(words[at].x1 for at in inside))
-    near = MAX_BESIDE * size
-    beside = any(
-        words[at].x1 >= x0 - near and words[at].x0 <= x1 + near
-        for at in set(line).difference(inside)
-    )
-    fits = bottom - top <= MAX_HEIGHT * size and padding <= MAX_PADDING * size
-    return inside if fits and beside else []
+    gap = MAX_GAP * size
+    padding = max(words[inside[0]].x0 - x0, x1 - words[inside[-1]].x1)
+    fits = bottom - top <= MAX_HEIGHT * size and padding <= gap
+    beside = (words[at] for at in set(line).difference(inside))
+    return inside if fits and any(w.x1 >= x0 - gap and w.x0 <= x1 + gap for w in beside) else []
