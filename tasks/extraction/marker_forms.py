@@ -35,7 +35,7 @@ _WIDE = "\u3040-\u30ff\u3400-\u9fff"
 _AFTER_STOP = (
     r"(?=$|[\s|*_)\]\"”’,;!?…、。，；！？）」』】]|[.:](?!\d)"
     rf"|(?<=[。！？]\d)[{_WIDE}]|(?<=[。！？]\d\d)[{_WIDE}])"
-    r"(?!\s?%|,\d|\s?[日月年時时分秒歳岁人個个回件名])"
+    r"(?!\s?%|,\d|\s?[日月年時时分秒歳岁人個个回件名]|[はがをものとやにで])"
 )
 _COUNTING = (
     r"phase|table|type|figures?|fig|step|stage|level|chapters?|sections?|part|volume|vol|pages?|pp?|"
