@@ -29,7 +29,10 @@ p[style-name='Quote'] => blockquote > p:fresh
 _WORD = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
 _TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 _STYLE_SHEET = "word/styles.xml"
+_XML = etree.XMLParser(resolve_entities=False, no_network=True)
 _HIDES = "w:rPr/w:vanish[not(@w:val = '0' or @w:val = 'false' or @w:val = 'off')]"
+_STYLES_OF_RUN = "(w:rPr/w:rStyle | ../w:pPr/w:pStyle)/@w:val"
+_HIDDEN_RUNS = f"//w:r[{_HIDES} or not(w:rPr/w:vanish) and {_STYLES_OF_RUN} = $hiding/@w:styleId]"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
@@ -77,32 +80,21 @@ def _read_bytes(image: _Image) -> bytes:
 
 def _drop_hidden(content: bytes) -> bytes:
     """Return a Word file without the text that Word hides, by its own format or by a style."""
-    with ZipFile(BytesIO(content)) as archive:
+    shown = BytesIO()
+    with ZipFile(BytesIO(content)) as archive, ZipFile(shown, "w") as kept:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    if not any(b"vanish" in parts.get(name, b"") for name in (*_TEXTS, _STYLE_SHEET)):
-        return content
-    styles = _find_all(parts.get(_STYLE_SHEET, b"<none/>"), f"//w:style[{_HIDES}]")
-    hiding = {style.get(f"{{{_WORD['w']}}}styleId") for style in styles}
-    for name in set(_TEXTS).intersection(parts):
-        runs = _find_all(parts[name], "//w:r")
-        for run in runs:
-            used = run.xpath("(w:rPr/w:rStyle|../w:pPr/w:pStyle)/@w:val", namespaces=_WORD)
-            shown = run.find("w:rPr/w:vanish", _WORD) is not None
-            if run.xpath(_HIDES, namespaces=_WORD) or (not shown and hiding.intersection(used)):
-                run.getparent().remove(run)
-        if runs:
-            parts[name] = etree.tostring(runs[0].getroottree(), encoding="UTF-8")
-    file = BytesIO()
-    with ZipFile(file, "w") as archive:
+        if not any(b"vanish" in parts.get(name, b"") for name in (_STYLE_SHEET, *_TEXTS)):
+            return content
+        sheet = etree.fromstring(parts.get(_STYLE_SHEET, b"<none/>"), _XML)
+        hiding = sheet.xpath(f"//w:style[{_HIDES}]", namespaces=_WORD)
         for name, part in parts.items():
-            archive.writestr(name, part)
-    return file.getvalue()
-
-
-def _find_all(part: bytes, path: str) -> list[etree._Element]:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True)
-    found: list[etree._Element] = etree.fromstring(part, parser).xpath(path, namespaces=_WORD)
-    return found
+            if name in _TEXTS:
+                text = etree.fromstring(part, _XML)
+                for run in text.xpath(_HIDDEN_RUNS, namespaces=_WORD, hiding=hiding):
+                    run.getparent().remove(run)
+                part = etree.tostring(text, encoding="UTF-8")
+            kept.writestr(name, part)
+    return shown.getvalue()
 
 
 def _check_safe(content: bytes) -> None:

@@ -12,35 +12,37 @@ from tasks.documents.raised import RAISED_NUMBER, is_exponent
 from tasks.extraction.headings import is_reference_heading
 
 LINE = "\ue000"
-"""Begins a line of its own; becomes a line break when the page is converted."""
+"""Stands around a line of its own; becomes a line break when the page is converted."""
 MAX_NOTE = 3_000
 """Characters of a note; a longer block to which a number leads is a chapter."""
-MAX_STEPS = 40
-"""Nodes, and characters, looked at before a raised number."""
-_BACK = re.compile(r"[\s↑↩︎\ufe0e\ufe0f^←]*")
 _NUMBER = re.compile(r"[\[(]?\s*(\d{1,4})\s*[\])]?")
-_LABEL = re.compile(r"\s*[\[(]?(\d{1,4})(?:[\])]?[.:]?(?=\s|$)|[\])])")
+_BACK = re.compile(rf"[\s↑↩︎\ufe0e\ufe0f^←]*|{_NUMBER.pattern}[.:]?")
+_LABEL = re.compile(
+    r"((?:\s|<[^<>]*>)*)[\[(]?(\d{1,4})(?:[\])]?[.:]?(?=[\s<]|$)|[\])])((?:\s|</[^<>]*>)*)"
+)
 _NAME = re.compile(r"[^A-Za-z0-9-]+")
-_BRACKETED = re.compile(r"\[((?:\[\^[\w-]{1,80}\][,;–\s-]{0,3}){1,40})\]")
-_LINES = re.compile(rf"\s*{LINE}[\s{LINE}]*")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
+_BRACKETED = re.compile(r"\[((?:\[(?:\^[\w-]{1,80}|\d{1,4})\][,;–\s-]{0,3}){1,40})\]")
+_LINES = re.compile(rf"(?:\s{{0,9}}(?:(?<!\S)(?:-|\d{{1,9}}\.)[ \t]+)?{LINE}\s*)+")
 _SEPARATE = re.compile(r"(?<=\d)\s+(?=\d)")
 _INLINE = frozenset(
     ["a", "abbr", "b", "cite", "em", "font", "i", "mark", "small", "span", "strong", "sup", "u"]
 )
-_NOTES = frozenset(["li", "p", "div", "aside", "section", "tr", "dd"])
+_NOTES = frozenset(["li", "p", "div", "aside", "section"])
+_BLOCK_TAG = re.compile(r"</?(?:br|div|li|p|section)\b[^<>]*>")
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 _NO_NOTE = f"{_HEADINGS}, table, ul, ol"
 """What no note contains: a block with one of these is a chapter."""
+_MARKS = "sup, cite, " + ", ".join(
+    f"[class*='{word}']" for word in ("cit", "ref", "source", "note")
+)
+"""What shows numbers that cite, raised by its tag or by the page's style sheet."""
 
 
 def write_citations(body: LexborNode) -> None:
     """Rewrite a page's notes, raised numbers and entries."""
     _write_notes(body)
-    for raised in body.css("sup"):
-        _write_raised(raised)
-    for paragraph in body.css("p"):
-        _join_entry(paragraph)
+    for mark in body.css(_MARKS):
+        _write_number(mark)
 
 
 def part_lines(markdown: str) -> str:
@@ -49,7 +51,10 @@ def part_lines(markdown: str) -> str:
 
 
 def _write_notes(body: LexborNode) -> None:
-    """Rewrite notes that the text links to as Markdown footnotes: `[^1]`, `[^1]: …`."""
+    """Rewrite notes that the text links to as Markdown footnotes: `[^1]`, `[^1]: …`.
+
+    A number that leads to a list, or into a table, becomes `[1]`: it is sought there.
+    """
     places: dict[str, LexborNode] = {}
     for marked in body.css("[id], a[name]"):
         for key in ("id", "name"):
@@ -61,158 +66,79 @@ def _write_notes(body: LexborNode) -> None:
         place = places.get((link.attributes["href"] or "")[1:])
         if number is None or place is None or any(n.mem_id in notes for n in _list_above(link)):
             continue
-        if (note := _find_note(place)) is not None:
+        block = _find_block(place)
+        if block is not None and _is_note(block):
             unused = number[1] if number[1] not in taken else _NAME.sub("-", place.id or "note")
-            name = notes.setdefault(note.mem_id, (note, unused))[1]
+            name = notes.setdefault(block.mem_id, (block, unused))[1]
             taken.add(name)
             link.replace_with(f"[^{name}]")
-        elif _is_list(place):
+        elif block is not None and _is_list(block):
             link.replace_with(f"[{number[1]}]")
-    lists: dict[int, LexborNode] = {}
     for note, name in notes.values():
-        _write_note(note, name)
-        above = _list_above(note.parent) if note.tag in ("li", "tr") else ()
-        for around in [node for node in above if node.tag in ("ul", "ol", "table")][:1]:
-            lists.setdefault(around.mem_id, around)
-    for around in lists.values():
-        _write_lines(around)
+        _write_line(note, f"[^{name}]: ", name)
 
 
-def _find_note(place: LexborNode) -> LexborNode | None:
-    """Find the note at a link's target: an item, a row, a paragraph; None if there is none."""
-    note: LexborNode | None = place
-    if place.tag in _INLINE:
-        if _text_before(place).strip():
-            return None  # a marker, to which its note leads back
-        note = next((n for n in _list_above(place) if n.tag not in _INLINE), None)
-    if note is not None and note.tag == "dt":
-        note = next((n for n in _list_next(note) if n.tag == "dd"), None)
-    if note is not None and note.parent is not None and note.parent.tag in ("li", "tr"):
-        note = note.parent
-    if note is None or note.tag not in _NOTES or note.css_first(_NO_NOTE):
+def _find_block(place: LexborNode) -> LexborNode | None:
+    """Find the block at a link's target; None if that is a marker, to which its note leads back."""
+    if place.tag in _INLINE and _text_before(place).strip():
         return None
-    return note if 0 < len(note.text().strip()) <= MAX_NOTE else None
+    block = next((n for n in _list_above(place) if n.tag not in _INLINE), None)
+    above = block.parent if block is not None else None
+    return above if above is not None and above.tag == "li" else block
 
 
-def _is_list(place: LexborNode) -> bool:
-    """Return whether a place is a whole list of references, where a marker's number is sought."""
-    heading = place if place.tag in _HEADINGS.split(", ") else place.css_first(_HEADINGS)
-    return place.tag in ("ol", "ul") or (
+def _is_note(block: LexborNode) -> bool:
+    is_short = 0 < len(block.text().strip()) <= MAX_NOTE
+    return block.tag in _NOTES and is_short and not block.css_first(_NO_NOTE)
+
+
+def _is_list(block: LexborNode) -> bool:
+    """Return whether a block is a list of sources, or in a list whose numbers are shown."""
+    heading = block if block.tag in _HEADINGS.split(", ") else block.css_first(_HEADINGS)
+    return block.tag in ("ol", "ul", "tr", "td", "dt", "dd") or (
         heading is not None and is_reference_heading(heading.text().strip())
     )
 
 
-def _write_note(note: LexborNode, name: str) -> None:
-    """Write a note as one line that begins with its name."""
+def _write_line(note: LexborNode, label: str, number: str = "") -> None:
+    """Write a note as one line that begins with a label instead of its number."""
     for link in note.css("a[href^='#']"):
         if _BACK.fullmatch(link.text()):
             link.decompose()
-    while (first := next(_list_children(note), None)) is not None:
-        label = _LABEL.match(first.text())
-        if label is None or label[1] != name:
-            break
-        rest = first.text()[label.end() :]
-        if rest.strip():
-            if first.is_text_node:
-                first.replace_with(rest)
-            break
-        first.decompose()
-    before = note.prev
-    while before is not None and before.is_text_node and not before.text().strip():
-        before = before.prev
-    if before is not None and before.tag == "dt" and _NUMBER.fullmatch(before.text().strip()):
-        before.decompose()
-    for inner in note.css("br, p, div"):
-        if inner.mem_id != note.mem_id:
-            inner.insert_before(" ")
-            inner.unwrap() if inner.tag != "br" else inner.decompose()
-    if note.first_child is not None:
-        note.first_child.insert_before(f"{LINE}[^{name}]: ")
+    line = " ".join(_BLOCK_TAG.sub(" ", note.inner_html or "").split())
+    old = _LABEL.match(line)
+    if old is not None and old[2] == number:
+        line = old[1] + old[3] + line[old.end() :]
+    note.inner_html = f"{LINE}{label}{line}{LINE}"
 
 
-def _write_lines(around: LexborNode) -> None:
-    """Write each item of a list, or row of a table, as a line."""
-    for number, row in enumerate(around.css("li, tr:has(td)"), start=1):
-        if LINE not in row.text() and row.first_child is not None:
-            row.first_child.insert_before(LINE + (f"{number}. " if around.tag == "ol" else ""))
-        row.unwrap()
-    for head in around.css("tr"):
-        head.decompose()
-    for part in around.css("td, th, thead, tbody, tfoot, caption"):
-        part.insert_before(" ")
-        part.unwrap()
-    around.unwrap()
-
-
-def _write_raised(raised: LexborNode) -> None:
-    """Put brackets around a raised number that cites."""
-    text = raised.text().strip()
+def _write_number(mark: LexborNode) -> None:
+    """Put brackets around a number that cites, and join the lines of an entry that it begins."""
+    text, entry = mark.text().strip(), mark.parent
     number = RAISED_NUMBER.fullmatch(_SEPARATE.sub(",", text))
-    if number is None or raised.css_first("a"):
+    if number is None or entry is None or mark.css_first("a"):
         return
-    before = _text_before(raised)
-    after = raised.next.text()[:1] if raised.next is not None else ""
+    before = _text_before(mark)
+    after = mark.next.text()[:1] if mark.next is not None else ""
     is_isotope = after.isalpha() and before[-1:].isspace()
-    if not is_isotope and after not in ("/", "⁄") and not is_exponent(before, text):
-        raised.replace_with(f"[{number[0].strip('[](),;')}]")
-
-
-def _join_entry(paragraph: LexborNode) -> None:
-    """Join an entry's numbers and title with the address in the paragraph below: `[1] Title url`.
-
-    Numbers that lead to their page by a link are written without it, since they begin the entry.
-    """
-    below = next(_list_next(paragraph), None)
-    link = below.css_first("a[href^='http']") if below is not None and below.tag == "p" else None
-    if below is None or link is None or not _ADDRESS.fullmatch(below.text().strip()):
+    if is_isotope or after in ("/", "⁄") or is_exponent(before, text):
         return
-    labels = []
-    for node in _list_children(paragraph):
-        if node.tag != "a" or not _NUMBER.fullmatch(node.text().strip()):
-            break
-        labels.append(node)
-    if not labels or link.text().strip() != below.text().strip():
-        return
-    for label in labels:
-        number = _NUMBER.fullmatch(label.text().strip())
-        label.replace_with(f"[{number[1]}] " if number else "")
-    (paragraph.last_child or paragraph).insert_after(f" {link.attributes['href']}")
-    below.decompose()
+    label = f"[{number[0].strip('[](),;')}]"
+    if not before.strip() and _is_note(entry) and entry.css_first("a[href^='http']"):
+        mark.decompose()
+        _write_line(entry, f"{label} ")
+    else:
+        mark.replace_with(label)
 
 
 def _text_before(node: LexborNode) -> str:
-    """Return the last characters before a node in its block."""
-    found = ""
-    at: LexborNode | None = node
-    for _ in range(MAX_STEPS):
-        while at is not None and at.prev is None:
-            at = at.parent if at.parent is not None and at.parent.tag in _INLINE else None
-        at = at.prev if at is not None else None
-        if at is None or len(found) >= MAX_STEPS:
-            break
-        found = at.text() + found
-    return found[-MAX_STEPS:]
+    """Return the last characters right before a node in its block."""
+    while node.prev is None and node.parent is not None and node.parent.tag in _INLINE:
+        node = node.parent
+    return node.prev.text()[-40:] if node.prev is not None else ""
 
 
 def _list_above(node: LexborNode | None) -> Iterator[LexborNode]:
     while node is not None:
         yield node
         node = node.parent
-
-
-def _list_next(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield the elements after a node within its parent."""
-    following = node.next
-    while following is not None:
-        if following.is_element_node:
-            yield following
-        following = following.next
-
-
-def _list_children(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield the nodes in a node that show something."""
-    child = node.first_child
-    while child is not None:
-        if child.text().strip():
-            yield child
-        child = child.next

@@ -162,11 +162,7 @@ def _split_halves(end: str, begin: str) -> tuple[str, str] | None:
 
 
 def _format_pieces(pieces: list[PdfPiece]) -> Iterator[str]:
-    labels = _count_labels(pieces)
-    if labels:
-        yield "".join(f"[{piece.text.strip('[](),;')}] " for piece in pieces[:labels])
-        pieces[labels].glued = True
-    for (url, _), group in groupby(pieces[labels:], key=lambda p: (p.url, p.citation and id(p))):
+    for (url, _), group in groupby(pieces, key=lambda p: (p.url, p.citation and id(p))):
         linked = list(group)
         text = "".join(("" if p.glued else " ") + p.text for p in linked)
         words = text.strip()
@@ -179,13 +175,6 @@ def _format_pieces(pieces: list[PdfPiece]) -> Iterator[str]:
             if _strip_scheme(words) == _strip_scheme(url)
             else f"[{_link_text(words)}]({_link_target(url)})"
         )
-
-
-def _count_labels(pieces: list[PdfPiece]) -> int:
-    """Count the numbers of an entry: those before all other words, if their address follows."""
-    n = next((n for n, piece in enumerate(pieces) if not piece.citation), len(pieces))
-    addresses = {piece.url for piece in pieces[n:] if BEGINS_ADDRESS.match(piece.text)}
-    return n if n and {piece.url for piece in pieces[:n]} <= addresses else 0
 
 
 def _link_text(words: str) -> str:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from tasks.extraction.links import Link, find_addresses, find_html_links, find_links
 from tasks.extraction.marker_forms import MARKER_FORMS, NUMBERS, WORDS, MarkerForm, expand_numbers
 
-_NUMERIC_LABEL = re.compile(rf"[\s\[(\\^]{{0,4}}({NUMBERS})[\s\])\\^]{{0,4}}", re.IGNORECASE)
+_NUMERIC_LABEL = re.compile(
+    rf"[\s\[(\\^*_]{{0,6}}({NUMBERS}(?:\\?\]\s?\\?\[{NUMBERS})*)[\s\])\\^*_]{{0,6}}", re.IGNORECASE
+)
 _SOURCE_LABEL = re.compile(
     rf"[\s\[(*_]{{0,4}}(?:{WORDS}(?:\s?#?\d{{0,3}}|\s?[:：].{{0,200}})|sources?\b.{{0,200}}|links?|"
     r"oai_citation.{0,200}|(?:https?://)?(?:[\w-]{1,63}\.){1,5}[a-z]{2,12}(?:/\S{0,300})?(?:\s?\+\d{1,2})?)"

@@ -51,7 +51,8 @@ class Entry:
     two_lines: bool = False
     """Whether its address stands on a line of its own."""
     sure: bool = False
-    """Whether it begins as only entries do: `[1]` and an address, or `[^1]:`."""
+    """Whether it begins as only entries do: `[1]` and an address, `[^1]:`, or a linked number whose
+    address it says once more."""
     states: bool = False
     """Whether it says more than a title."""
     is_link: bool = False
@@ -106,18 +107,22 @@ def _parse_entry(start: int, line: str) -> Entry:
     if has_address and not urls:
         urls = [link.url for link in find_addresses(body, without_scheme=True) if link.url]
     keys = _read_keys(lead) if lead and not (lead["label"] and not urls) else ()
-    linked = _find_linked_number(body, markers) if not keys else ()
+    linked, n_labels = _find_linked_numbers(body, markers) if not keys else ((), 0)
     keys = keys or linked
     numbers = [marker for marker in markers if marker.numbers and not marker.url and urls]
     trailing = () if linked else tuple(key for marker in numbers for key in marker.numbers)
     before, behind = _split_words(body, markers)
+    if n_labels and n_labels == len(markers):
+        before, behind = before + behind, 0  # the title stands behind its linked numbers
+    sure = bool(lead and lead["sure"] and (urls or lead["sure"].rstrip().endswith(":")))
+    repeats = 0 < n_labels < len(markers) and len({normalise_url(url) for url in urls}) == 1
     return Entry(
         start,
         end,
         keys,
         urls,
         trailing,
-        sure=bool(lead and lead["sure"] and (urls or lead["sure"].rstrip().endswith(":"))),
+        sure=sure or repeats,
         states=before > MAX_TITLE_WORDS
         or behind > MAX_WORDS_BEHIND
         or (before > MAX_WORDS_BESIDE_LINK and not linked and _ends_in_citation(body, markers)),
@@ -125,14 +130,24 @@ def _parse_entry(start: int, line: str) -> Entry:
     )
 
 
-def _find_linked_number(body: str, markers: list[Marker]) -> tuple[str, ...]:
-    """Return the number that an entry begins with and that is part of a link: `[[1]](url) Title`,
-    `[1. Title](url)`."""
-    first = markers[0] if markers else None
-    if first is None or not first.url or body[: first.start].strip(" \t>*-+•|"):
-        return ()
-    titled = _NUMBERED_TITLE.match(body, *first.label) if first.label else None
-    return (str(int(titled[1])),) if titled else first.numbers
+def _find_linked_numbers(body: str, markers: list[Marker]) -> tuple[tuple[str, ...], int]:
+    """Return the numbers that an entry begins with and that are part of links to one page, and how
+    many links they are: `[[1]](url) [[4]](url) Title`, `[1. Title](url)`."""
+    keys: list[str] = []
+    at = n_labels = 0
+    page = normalise_url(markers[0].url or "") if markers else None
+    for marker in markers:
+        other_page = not marker.url or normalise_url(marker.url) != page
+        if other_page or body[at : marker.start].strip(" \t>*-+•|"):
+            break
+        titled = _NUMBERED_TITLE.match(body, *marker.label) if marker.label and not keys else None
+        if titled:
+            return (str(int(titled[1])),), 0
+        if not marker.numbers:
+            break
+        keys += marker.numbers
+        at, n_labels = marker.end, n_labels + 1
+    return tuple(keys), n_labels
 
 
 def _read_keys(lead: re.Match[str]) -> tuple[str, ...]:
