@@ -88,12 +88,13 @@ def _drop_hidden(content: bytes) -> bytes:
         sheet = etree.fromstring(parts.get(_STYLE_SHEET, b"<none/>"), _XML)
         hiding = sheet.xpath(f"//w:style[{_HIDES}]", namespaces=_WORD)
         for name, part in parts.items():
-            if name in _TEXTS:
-                text = etree.fromstring(part, _XML)
-                for run in text.xpath(_HIDDEN_RUNS, namespaces=_WORD, hiding=hiding):
-                    run.getparent().remove(run)
-                part = etree.tostring(text, encoding="UTF-8")
-            kept.writestr(name, part)
+            if name not in _TEXTS:
+                kept.writestr(name, part)
+                continue
+            text = etree.fromstring(part, _XML)
+            for run in text.xpath(_HIDDEN_RUNS, namespaces=_WORD, hiding=hiding):
+                run.getparent().remove(run)
+            kept.writestr(name, etree.tostring(text, encoding="UTF-8"))
     return shown.getvalue()
 
 

@@ -28,6 +28,7 @@ _MARKUP = re.compile(
     r"|&\#?\w{2,8};"
     r"|\s+"
 )
+_BETWEEN_MARKERS = " \t\r\n,;、，；"
 _CLOSERS = " \t\r\n*_`"
 _INITIALS = re.compile(r"(?:^|[\s(\"“‘'])(?!U\.[SKN]\.|D\.C\.|[ap]\.m\.)(?:[A-Z]\.){1,3}$")
 """Initials of a person (`A.J.`), but not of countries (`U.S.`), which often end a sentence."""
@@ -260,8 +261,11 @@ def _find_cuts(text: str, start: int, end: int, markers: Sequence[Marker]) -> li
     """Return what to remove or replace, in order: markers, and the markup between them."""
     cuts: list[Cut] = []
     at = start
-    for marker in markers:
-        cuts += _find_markup_cuts(text, at, marker.start)
+    for number, marker in enumerate(markers):
+        if number and not text[at : marker.start].strip(_BETWEEN_MARKERS):
+            cuts += [(at, marker.start, " ", None)] if at < marker.start else []
+        else:
+            cuts += _find_markup_cuts(text, at, marker.start)
         if marker.label is not None and not _is_aside(text, start, end, marker):
             cuts.append((marker.start, marker.label[0], "", None))
             cuts += _find_markup_cuts(text, *marker.label)
