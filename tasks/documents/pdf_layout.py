@@ -24,9 +24,6 @@ MAX_PITCH = 1.45
 MIN_LINES_FOR_EDGE = 4
 """Lines that must begin at the same x before their ends tell the right edge."""
 
-MAX_ENTRY = 4
-"""Lines within which an entry's address follows its number."""
-
 _BULLET = re.compile(rf"[{BULLETS}–-]")
 _DASHES = frozenset("–-")
 _NUMBER = re.compile(r"\(?\d{1,3}[.)]")
@@ -80,7 +77,6 @@ class _PdfWriter:
         self._levels = {size: min(n, 6) for n, size in enumerate(larger, start=1)}
         self._edges = _find_right_edges(lines)
         self._pitch = _measure_pitch(lines, self._body)
-        self._entries = {id(x) for n, x in enumerate(lines) if _is_entry(lines[n : n + MAX_ENTRY])}
 
     def group_blocks(self, parts: Sequence[PdfLine | PdfTable]) -> Iterator[_PdfBlock | PdfTable]:
         """Group the lines that belong together."""
@@ -150,7 +146,7 @@ class _PdfWriter:
         close = 0 <= line.top - last.top <= MAX_PITCH * self._pitch or last.page < line.page
         if level is None and close and all(map(is_citation, line.words)):
             return False  # numbers that did not fit into the last line
-        if id(line) in self._entries or _begins_entry(block.lines, line):
+        if _begins_entry(block.lines, line):
             return True
         one, other = last.place, line.place
         if last.page != line.page:
@@ -219,15 +215,11 @@ def _is_label(last: PdfLine, line: PdfLine) -> bool:
     return any(p.fullmatch(first) for p in (_BULLET, _NUMBER))
 
 
-def _is_entry(lines: Sequence[PdfLine]) -> bool:
-    """Return whether lines begin with a number's link, whose address they also spell out."""
-    first = lines[0].words[0]
-    words = [word for line in lines for word in line.words if word.url == first.url]
-    return is_citation(first) and any(BEGINS_ADDRESS.match(word.text) for word in words)
-
-
 def _begins_entry(before: Sequence[PdfLine], line: PdfLine) -> bool:
     """Return whether a line begins an entry of a reference list without list marks."""
+    last, first = before[-1].words[-1], line.words[0]
+    if last.url and not is_citation(last) and is_citation(first) and first.url != last.url:
+        return True  # a linked number behind an address
     address = BEGINS_ADDRESS.match(line.words[0].text) is not None
     if address and len(before[-1].words) == 1:
         return BEGINS_ADDRESS.match(before[-1].words[0].text) is not None
