@@ -75,8 +75,8 @@ def _estimate_judging(run: Evaluation, entry: LlmJudgeEntry, remarks: list[str])
     """Estimate the cells that are pending once the offline extractor has read what it is to read;
     add remarks on them."""
     waiting = {plan.cell_id for plan in find_pending_cells(plan_run_cells(run))}
-    bought = select_bought_extractions(run)
-    texts = [item for item in select_extractions(run) if item not in bought]
+    by_model = run.extracting_judge is not None
+    texts = [item for item in select_extractions(run) if item.stays_offline or not by_model]
     with transient_progress() as bars, run.store.pretend(asyncio.run(_read(run, texts))):
         plans = plan_run_cells(run)
         todo = find_pending_cells(plans)
@@ -85,8 +85,8 @@ def _estimate_judging(run: Evaluation, entry: LlmJudgeEntry, remarks: list[str])
         if texts:
             new = format_count(len({plan.cell_id for plan in ready} - waiting), "cell")
             remarks.append(
-                f"The offline extractor reads {format_count(len(texts), 'text')} first. By what it "
-                f"finds, {new} that would not be judged otherwise; the estimate includes them."
+                f"The offline extractor reads {format_count(len(texts), 'text')} first. What it "
+                f"finds makes {new} ready that would not be judged else; the estimate counts them."
             )
         older = describe_older(run.store, run.edition)
         remarks += [f"{said} --judge {run.judge} --estimate" for said in older]

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from tasks.documents.raised import RAISED_NUMBER, is_exponent
 from tasks.extraction.headings import is_reference_heading
+from tasks.extraction.marker_forms import NUMBERS, is_exponent
 
 LINE = "\ue000"
 """Stands around a line of its own; becomes a line break when the page is converted."""
@@ -23,6 +23,7 @@ _LABEL = re.compile(
 _BRACKETED = re.compile(r"\[((?:\[(?:\^[\w-]{1,80}|\d{1,4})\][,;–\s-]{0,3}){1,40})\]")
 _BETWEEN = re.compile(r"\][,;\s]+\[")
 _LINES = re.compile(rf"(?:\s{{0,9}}(?:(?<!\S)(?:-|\d{{1,9}}\.)[ \t]+)?{LINE}\s*)+")
+_CITED = re.compile(rf"[\[(]?({NUMBERS})[\])]?[,;]?", re.IGNORECASE)
 _SEPARATE = re.compile(r"(?<=\d)\s+(?=\d)")
 _INLINE = frozenset(
     ["a", "abbr", "b", "cite", "em", "font", "i", "mark", "small", "span", "strong", "sup", "u"]
@@ -102,7 +103,7 @@ def _tell_kind(block: LexborNode) -> str:
 
 
 def _write_line(note: LexborNode, name: str = "") -> None:
-    """Write a note as one line, which begins with its name, if it has one, instead of its number."""
+    """Write a note as one line, with its name, if it has one, instead of its number."""
     for link in note.css("a[href^='#']"):
         if _BACK.fullmatch(link.text()):
             link.decompose()
@@ -116,18 +117,18 @@ def _write_line(note: LexborNode, name: str = "") -> None:
 def _write_number(mark: LexborNode) -> LexborNode | None:
     """Put brackets around a number that cites; return the entry that it begins, if it does."""
     text, entry = mark.text().strip(), mark.parent
-    number = RAISED_NUMBER.fullmatch(_SEPARATE.sub(",", text))
+    number = _CITED.fullmatch(_SEPARATE.sub(",", text))
     if number is None or entry is None or mark.css_first("a"):
         return None
     before = _text_before(mark)
     after = mark.next.text()[:1] if mark.next is not None else ""
     begins = mark.css_matches(":first-child") and not before.strip()
     is_isotope = after.isalpha() and before[-1:].isspace()
-    if is_isotope or after in ("/", "⁄") or is_exponent(before, text):
+    if is_isotope or after in ("/", "⁄") or is_exponent(before, len(before)):
         return None
     is_entry = begins and entry.css_first("a[href^=http]") and _tell_kind(entry) == "note"
     if is_entry or mark.tag in _INLINE:
-        mark.replace_with(f"[{number[0].strip('[](),;')}]")
+        mark.replace_with(f"[{number[1]}]")
     return entry if is_entry else None
 
 

@@ -13,8 +13,7 @@ from statistics import median
 
 from tasks.documents.pdf_marks import is_citation
 from tasks.documents.pdf_paragraphs import ENDS_IN_ADDRESS, Vocabulary, join_lines
-from tasks.documents.pdf_words import BULLETS, PdfLine
-from tasks.documents.raised import RAISED_NUMBER
+from tasks.documents.pdf_words import BULLETS, RAISED_NUMBER, PdfLine
 
 MIN_HEADING = 1.12
 """A line whose letters are this many times as large as the body text's is a heading."""

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.documents.pdf_words import BULLETS, PdfWord, group_lines
-from tasks.documents.raised import RAISED_NUMBER
+from tasks.documents.pdf_words import BULLETS, RAISED_NUMBER, PdfWord, group_lines
 
 MAX_SMALL = 0.8
 """A mark's letters are at most this many times as large as those of the text."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tasks.documents.pdf_marks import MAX_SMALL, is_citation
-from tasks.documents.pdf_words import PdfLine, PdfWord
-from tasks.documents.raised import RAISED_NUMBER, is_exponent
+from tasks.documents.pdf_words import RAISED_NUMBER, PdfLine, PdfWord
+from tasks.extraction.marker_forms import is_exponent
 from tasks.wikipedia.inline import escape_words
 
 ENDS_IN_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$", re.IGNORECASE)
@@ -98,7 +98,7 @@ def _split_pieces(line: PdfLine) -> Iterator[PdfPiece]:
         raised = word.size <= MAX_RAISED * size and (
             word.bottom < bottom - (0.1 if small else 0.25) * size
         )
-        follows = last is not None and (cited or not is_exponent(last.text, text))
+        follows = last is not None and (cited or not is_exponent(last.text, len(last.text)))
         cited = raised and follows and RAISED_NUMBER.fullmatch(text) is not None
         if cited:
             text = f"[{text.strip('[](),;')}]"

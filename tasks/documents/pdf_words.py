@@ -24,6 +24,8 @@ UNKNOWN = "\ufffd"
 BULLETS = r"•◦▪▫‣⁃●○■□·∙\uf0b7\uf0a7\uf0d8\ufffd"
 """Includes those of Word's own fonts, and undecodable letters, which stand alone like bullets."""
 
+RAISED_NUMBER = re.compile(r"[\[(]?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*[\])]?[,;]?")
+
 _BOLD = re.compile(r"bold|black|heavy|semib|demi", re.IGNORECASE)
 _RULE = r"[-–—|\s]*"
 _PAGE_NUMBER = re.compile(

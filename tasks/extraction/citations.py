@@ -27,6 +27,8 @@ _LEFTOVER = re.compile(
     r"\[/?cite(?:_start|_end|:\s?)?\]|\[end_cite\]|</(?:cite|ref|grok:render)>", re.I
 )
 """Marks of agents that name no source."""
+BARE_SHARE = 5
+"""Numbers without any sign count only if they are so many times as many as other markers."""
 MIN_LINKS = 3
 MIN_AT_THE_END = 0.9
 """From this share of links at the ends of sentences on, the words of all such links are titles."""
@@ -119,7 +121,8 @@ def _add_uncertain(
     for form in MARKER_FORMS:
         if form.certainty == "needs an entry":
             found = merge_markers((), _find_form(text, form, entries))
-            if len(found) >= max(form.least, n_certain + 1 if form.is_bare else 1):
+            others = n_certain * (BARE_SHARE if form.least > 1 else 1) if form.is_bare else 0
+            if len(found) >= form.least and len(found) > others:
                 taken = merge_markers(taken, found)
     if n_certain:
         taken = merge_markers(taken, _find_bare_numbers(text, entries))

@@ -16,6 +16,8 @@ from tasks.extraction.sentences import (
 )
 from tasks.extraction.urls import normalise_url
 
+MAX_MARKERS_BELOW = 10
+"""More markers in one block below a statement are a list, too."""
 MAX_LINKS_BELOW = 3
 """More links in a row below a statement are a list, and belong to no statement."""
 
@@ -61,7 +63,11 @@ def draft_claims(cited: CitedText) -> list[DraftClaim]:
             _add_markers(drafts, links_below)
             links_below = []
             drafts += _draft_block(block, split_block(cited.text, block, inside))
-        elif drafts and drafts[-1].block.section == block.section:
+        elif (
+            drafts
+            and drafts[-1].block.section == block.section
+            and len(inside) <= MAX_MARKERS_BELOW
+        ):
             titled = [marker for marker in inside if marker.label]
             links_below += titled
             _add_markers(drafts, [marker for marker in inside if not marker.label])

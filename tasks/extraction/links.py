@@ -66,6 +66,8 @@ def find_links(text: str) -> Iterator[Link]:
             last_end = end
             if start > 0 and text[start - 1] == "!":
                 continue
+            if open_brackets and open_brackets[-1] == start - 1 and "\\]" in text[start:at]:
+                start -= 1  # a bracket in the words, of which only the end is escaped
             open_brackets.clear()
             yield Link(start, end, url, (start + 1, at))
 

@@ -21,13 +21,14 @@ MIN_WORDS = 3
 """Shorter sentences are labels, not statements."""
 
 _MARKUP = re.compile(
-    r"!\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)"  # image
+    r"!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,60}\])"  # image
     r"|</?[A-Za-z][^<>\n]{0,200}>"
     r"|\\(?=[!-/:-@\[-`{-~])"
     r"|\*{1,3}|`+|(?<!\w)_{1,3}|_{1,3}(?!\w)"
     r"|&\#?\w{2,8};"
     r"|\s+"
 )
+_BETWEEN_MARKERS = " \t\r\n,;、，；"
 _CLOSERS = " \t\r\n*_`"
 _INITIALS = re.compile(r"(?:^|[\s(\"“‘'])(?!U\.[SKN]\.|D\.C\.|[ap]\.m\.)(?:[A-Z]\.){1,3}$")
 """Initials of a person (`A.J.`), but not of countries (`U.S.`), which often end a sentence."""
@@ -260,8 +261,11 @@ def _find_cuts(text: str, start: int, end: int, markers: Sequence[Marker]) -> li
     """Return what to remove or replace, in order: markers, and the markup between them."""
     cuts: list[Cut] = []
     at = start
-    for marker in markers:
-        cuts += _find_markup_cuts(text, at, marker.start)
+    for number, marker in enumerate(markers):
+        if number and not text[at : marker.start].strip(_BETWEEN_MARKERS):
+            cuts += [(at, marker.start, " ", None)] if at < marker.start else []
+        else:
+            cuts += _find_markup_cuts(text, at, marker.start)
         if marker.label is not None and not _is_aside(text, start, end, marker):
             cuts.append((marker.start, marker.label[0], "", None))
             cuts += _find_markup_cuts(text, *marker.label)

@@ -24,7 +24,7 @@ TRACKING = re.compile(
 MAX_LENGTH = 4096
 MAX_LAYERS = 8
 """Of addresses within one another, from the outside."""
-_MARKDOWN_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!~|&=:?%/])")
+_MARKDOWN_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!~|&=:?%/$])")
 _AMPERSAND = re.compile(r"&(?:amp;)+")
 _TRAILING = ".,;:'\"»”’*<>|]}"
 """Punctuation around an address. `!` and `)` may belong to it: titles end with them."""

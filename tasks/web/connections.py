@@ -11,7 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from types import SimpleNamespace, TracebackType
+from types import SimpleNamespace
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -153,12 +153,7 @@ class GuardedClient:
     async def __aenter__(self) -> "GuardedClient":
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._session.close()
         await self._resolver.close()
 
@@ -225,34 +220,26 @@ def convert_error(error: Exception, host: str, phase: Phase) -> FetchFailed:
 
     phase: how far the request got at least; connection errors tell it themselves.
     """
-    reason = str(error)
+    retryable = True
     match error:
-        case aiohttp.ClientConnectorDNSError() if error.os_error.errno in _NO_SUCH_NAME:
-            return FetchFailed(f"there is no host {host} (DNS)", "connecting", host=host)
-        case aiohttp.ClientConnectorDNSError():
-            words = f"{host} could not be resolved ({error.os_error.strerror})"
-            return FetchFailed(words, "connecting", host=host, retryable=True)
+        case aiohttp.ClientConnectorDNSError() | socket.gaierror():
+            cause = error if isinstance(error, socket.gaierror) else error.os_error
+            retryable, phase = cause.errno not in _NO_SUCH_NAME, "connecting"
+            words = f"{host} could not be resolved ({cause.strerror})"
+            words = words if retryable else f"there is no host {host} (DNS)"
         case aiohttp.ClientConnectorCertificateError():
-            words = (
-                f"{host} has no valid certificate ({_certificate_error(error.certificate_error)})"
-            )
-            return FetchFailed(words, "waiting", host=host)
+            retryable, phase = False, "waiting"
+            reason = _certificate_error(error.certificate_error)
+            words = f"{host} has no valid certificate ({reason})"
         case aiohttp.ClientConnectorSSLError():
+            retryable, phase = False, "waiting"
             words = f"{host}: no secure connection ({printable(str(error.os_error))})"
-            return FetchFailed(words, "waiting", host=host)
         case aiohttp.ClientConnectorError():
+            phase = "connecting"
             words = f"{host} cannot be reached ({error.os_error.strerror or error.os_error})"
-            return FetchFailed(words, "connecting", host=host, retryable=True)
         case aiohttp.ConnectionTimeoutError():
+            phase = "connecting"
             words = f"{host} cannot be reached: no connection in time"
-            return FetchFailed(words, "connecting", host=host, retryable=True)
-        case socket.gaierror():
-            return FetchFailed(
-                f"{host} could not be resolved ({error.strerror})",
-                "connecting",
-                host=host,
-                retryable=error.errno not in _NO_SUCH_NAME,
-            )
         case aiohttp.SocketTimeoutError() | TimeoutError():
             words = f"{host} fell silent"
         case aiohttp.ServerDisconnectedError():
@@ -263,13 +250,13 @@ def convert_error(error: Exception, host: str, phase: Phase) -> FetchFailed:
             text = printable(strip_received_bytes(error.message))
             words = f"{host}: the answer is no HTTP that can be read ({text})"
         case aiohttp.InvalidURL():
-            words = f"{host}: the address cannot be requested ({printable(reason)})"
-            return FetchFailed(words, "connecting", host=host)
+            retryable, phase = False, "connecting"
+            words = f"{host}: the address cannot be requested ({printable(str(error))})"
         case OSError():
             words = f"{host}: the connection was cut ({error.strerror or type(error).__name__})"
         case _:
-            words = f"{host}: {type(error).__name__} {printable(reason)}".strip()
-    return FetchFailed(words, phase, host=host, retryable=True)
+            words = f"{host}: {type(error).__name__} {printable(str(error))}".strip()
+    return FetchFailed(words, phase, host=host, retryable=retryable)
 
 
 def _certificate_error(error: Exception) -> str:

@@ -24,7 +24,7 @@ from tasks.web.errors import (
 from tasks.web.guard import CheckedUrl
 from tasks.web.hosts import ASKS_TO_WAIT, format_seconds, is_retryable, retry_failures
 from tasks.web.page import FetchResult, PageRequest
-from tasks.web.redirects import PageResponse, ReadPeeked, RedirectFollower, UrlCheck
+from tasks.web.redirects import PageResponse, RedirectFollower, UrlCheck
 from tasks.web.sources import WebSource
 
 PRODUCT = "EvergreenBench"
@@ -42,7 +42,6 @@ class DirectSource(WebSource):
 
     Args:
         check: called before each request to a page.
-        read: reads pages that may lead on.
     """
 
     source = "direct"
@@ -53,10 +52,9 @@ class DirectSource(WebSource):
         manners: RequestPolicy,
         store: PageStore,
         check: UrlCheck,
-        read: ReadPeeked,
     ) -> None:
         super().__init__(follower, manners, store)
-        self._open = partial(follower.open, check=check, read=read)
+        self._open = partial(follower.open, check=check)
 
     async def fetch(self, wanted: PageRequest) -> FetchResult:
         """Fetch one page. Any complete answer counts, whatever its status: the reader judges it.

@@ -11,161 +11,123 @@ import orjson
 from lxml import etree
 
 from tasks.warehouse.pages import PageStatus
-from tasks.web.page import ErrorAnswer
+from tasks.web.page import PageUnreadable
+from tasks.web.plain_text import parse_xml
 from tasks.web.wall_words import WORDS, compile_patterns
 
-MAX_ANSWER = 20_000
+MAX_ANSWER = 3_000
 """Characters of the longest error; a longer answer is data."""
 MAX_BESIDES = 200
-"""Characters of other fields beside an error, such as what was asked for."""
-MAX_WORDS = 1_000
+"""Characters of fields beside an error, such as what was asked for."""
 MAX_NOTHING = 40
 """Characters of an answer that says no more than that there is nothing."""
-_DEPTH = 6
-_ERRORS = frozenset({
-    "error", "errors", "fault", "exception", "err", "errormessage", "errormsg", "errordescription",
-    "exceptionreport", "serviceexceptionreport",
-})  # fmt: skip
-"""Names of fields that hold an error, in small letters and without `_`."""
-_CODES = frozenset({"status", "code", "statuscode", "errorcode", "httpstatus", "httpcode", "errno"})
-_OUTCOMES = frozenset({"success", "ok", "status", "stat", "result", "response", "issuccess"})
-_MESSAGES = frozenset({"message", "msg", "detail", "details", "reason", "statusmessage"})
-_TECHNICAL = _CODES | _OUTCOMES | _MESSAGES | {
-    "type", "title", "instance", "timestamp", "path", "method", "request", "requestid", "traceid",
-    "documentationurl", "moreinfo", "help", "jsonrpc", "version", "responsedate", "schemalocation",
-}  # fmt: skip
-"""Names of what errors come with."""
-_COUNTS = frozenset({"count", "total", "totalcount", "totalresults", "numfound", "resultcount"})
-_FAILED = re.compile(r"false|fail(?:ed|ure)?|errors?|not ?found|unauthori[sz]ed|forbidden|denied")
+_ERRORS = r"\.(?:err(?:ors?)?(?:message|msg|description)?|fault|(?:service)?exception(?:report)?)\b"
+_MESSAGES = r"\.(?:(?:status)?message|msg|details?|reason)$"
+_CODES = r"\.(?:(?:http|error|status)?(?:code|status)|errno)"
+_OUTCOMES = r"\.(?:(?:is)?success|ok|found|stat(?:us)?|result|response)"
+_COUNTS = r"\.(?:(?:result)?count|total(?:count|results)?|numfound)"
+_OTHERS = (
+    r"\.request\b|\.(?:faultstring|type|title|instance|timestamp|path|method|requestid|traceid|"
+    r"documentationurl|moreinfo|help|jsonrpc|version|responsedate|schemalocation)$"
+)
+"""What comes with errors; `request` repeats what was asked for."""
+_ERROR, _MESSAGE = re.compile(_ERRORS), re.compile(f"{_ERRORS}|{_MESSAGES}")
+_TECHNICAL = re.compile(f"(?:{_ERRORS}|{_CODES}|{_OUTCOMES}|{_COUNTS})$|{_MESSAGES}|{_OTHERS}")
+_NONE_FOUND = re.compile(f"{_COUNTS}=0$")
+_FAILURE = re.compile(
+    rf"{_CODES}=[45]\d\d$|{_OUTCOMES}=(?:false|fail(?:ed|ure)?|errors?|not[ _]?found|denied)$"
+)
 _SAYS: dict[PageStatus, re.Pattern[str]] = {
-    "soft_404": compile_patterns(r"""
+    "soft_404": compile_patterns(rf"""
         <MISSING>|no ?such\b|\b(?:404|410|gone)\b|not ?found|cannot disseminate
-        \bno (?:\w{1,20} )?(?:results?|records?|entry|entries|data|match(?:es)?|items?)\b
-        (?:unknown|invalid|illegal|bad) (?:\w{1,20} )?(?:id|identifier|doi|argument|accession)\b
-        \b(?:id|identifier|argument) (?:is )?(?:unknown|invalid|illegal)
+        \bno (?:\w{{1,20}} )?(?:results?|records?|entry|entries|data|match(?:es)?|items?)\b
+        (?:unknown|invalid|illegal|bad) (?:\w{{1,20}} )?(?:id|identifier|doi|argument|accession)\b
+        {WORDS["soft_404"].pattern}
     """),
     "login_wall": compile_patterns(r"""
-        unauthori[sz]ed|unauthenticated|not (?:authori[sz]ed|authenticated|logged|permitted|allowed)
-        forbidden|\b(?:access|permission)\b.{0,20}\bdenied|permission|<LOG_IN>|public access
+        unauth|not (?:authori[sz]ed|authenticated|logged|permitted|allowed)|forbidden|\bdenied
         authenticat|authori[sz]ation|credential|api ?key|(?:access|invalid|missing) token
-        \b(?:401|402|403|407)\b|berechtigung|accès refusé|non autoris|no autorizado
-        权限|未登录|未授权
+        permission|<LOG_IN>|\b40[1237]\b|berechtigung|accès refusé|no autori|权限|未登录|未授权
     """),
     "bot_wall": compile_patterns(r"rate ?limit|too many requests|quota|throttl|\b429\b"),
 }
-_WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\-]+")
+_WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_\-]+")
+"""Where words begin in `NoSuchKey` and `no_such_key`."""
+Field = tuple[str, str]
+"""The names that lead to a value, as in `.data.error.code`, and what it says, "" for nothing."""
 
 
-def find_json_error(text: str) -> ErrorAnswer | None:
-    """Return what a JSON document says in place of data; None for data, and for other texts."""
+def check_answer(text: str, *, is_xml: bool) -> None:
+    """Check that a document holds data, if it is JSON or XML.
+
+    Raises:
+        PageUnreadable: it says that there is none, and why.
+    """
     text = text.strip("\ufeff \t\r\n")
-    if len(text) > MAX_ANSWER or not text.startswith(("{", "[", "null")):
-        return None
+    if len(text) > MAX_ANSWER:
+        return
     try:
-        return _judge(orjson.loads(text))
+        if is_xml and (root := parse_xml(text)) is not None:
+            _check_fields(list(_list_xml(root, "")))
+        elif text.startswith(("{", "[", "null")):
+            value = orjson.loads(text)
+            if not isinstance(value, list) or len(value) < 2:
+                _check_fields(list(_list_json(value, "")))
     except (orjson.JSONDecodeError, RecursionError):
-        return None
+        return
 
 
-def find_xml_error(root: etree._Element) -> ErrorAnswer | None:
-    """Return what an XML document says in place of data; None for data."""
-    if sum(map(len, root.itertext())) > MAX_ANSWER:
-        return None
-    return _judge({etree.QName(root).localname: _to_value(root, _DEPTH)})
+def _list_json(value: Any, path: str) -> Iterator[Field]:
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from _list_json(inner, _extend(path, name))
+    elif isinstance(value, list) and value:
+        for inner in value:
+            yield from _list_json(inner, path)
+    else:
+        yield path, "" if value in (None, [], {}) else str(value).strip()
 
 
-def _to_value(element: etree._Element, depth: int) -> Any:
-    """Return an element as JSON would hold it."""
-    fields: dict[str, Any] = {etree.QName(name).localname: v for name, v in element.attrib.items()}
-    for child in element:
-        if isinstance(child.tag, str) and depth:
-            inner = _to_value(child, depth - 1)
-            fields.setdefault(f"{etree.QName(child).localname}", []).append(inner)
+def _list_xml(element: etree._Element, path: str) -> Iterator[Field]:
+    path = _extend(path, etree.QName(element).localname)
+    for name, value in element.attrib.items():
+        yield _extend(path, etree.QName(name).localname), value.strip()
     text = (element.text or "").strip()
-    return fields | ({"text": text} if text else {}) if fields else text
+    if text or not len(element):
+        yield path, text
+    for child in element.iterchildren(tag=etree.Element):
+        yield from _list_xml(child, path)
 
 
-def _judge(value: Any) -> ErrorAnswer | None:
-    pruned = _prune(value)
-    answer = _unwrap(pruned)
-    if answer is None:
-        return ErrorAnswer("empty", "no data")
-    if not isinstance(answer, dict):
-        return None
-    fields = {re.sub(r"[\W_]", "", name).lower(): content for name, content in answer.items()}
-    if fields.keys() <= _COUNTS and not any(map(_number, fields.values())):
-        return ErrorAnswer("empty", "no results")
-    if fields.get("found") is False:
-        return ErrorAnswer("soft_404", "found: false")
-    others = [content for name, content in fields.items() if name not in _ERRORS | _TECHNICAL]
-    ordered = sorted(fields.items(), key=lambda field: field[0] not in _ERRORS | _MESSAGES)
-    words = _split_words(" ".join(_texts(dict(ordered))))
-    status = next((status for status, said in _SAYS.items() if said.search(words.lower())), None)
-    if status is None and WORDS["soft_404"].search(words.lower()):
-        status = "soft_404"
-    if any(_is_error(fields[name]) for name in _ERRORS & fields.keys()):
-        besides = sum(len(text) for text in _texts(others))
-        is_data = any(isinstance(each, dict | list) for each in others) or besides > MAX_BESIDES
-        if others and (status is None or is_data):
-            return None
-    elif not others and pruned != value and len(words) <= MAX_NOTHING and not _has_failed(fields):
-        return ErrorAnswer(status or "empty", words)  # as in `{"code": 0, "data": null}`
-    elif others or not (_has_failed(fields) or (status and _MESSAGES & fields.keys())):
-        return None
-    return ErrorAnswer(status or "unfetchable", words[:100]) if len(words) <= MAX_WORDS else None
+def _extend(path: str, name: str) -> str:
+    return f"{path}.{re.sub(r'[^a-z]', '', name.lower())[:40]}"
 
 
-def _is_error(error: Any) -> bool:
-    """Return whether the content of an error's field is one: no measure, and not `no`."""
-    if isinstance(error, str):
-        return len(re.findall(r"[^\W\d_]", error)) > 2 and error.lower() not in ("none", "false")
-    return error is True or isinstance(error, dict | list) or _number(error) >= 400
+def _check_fields(fields: list[Field]) -> None:
+    """Raise `PageUnreadable` unless these are the fields of data."""
+    said = [field for field in fields if field[1] and not _NONE_FOUND.search("=".join(field))]
+    errors = [field for field in said if _is_error(*field)]
+    others = [f for f in said if not _TECHNICAL.search(f[0]) and not _is_error(*f)]
+    messages = sorted(said, key=lambda field: not _MESSAGE.search(field[0]))
+    said_so = " ".join(f[1] for f in messages if f not in others)
+    words = _WORD_BREAK.sub(" ", said_so)
+    status = next((status for status, says in _SAYS.items() if says.search(words.lower())), None)
+    # Data lies deeper, or is longer, than what was asked for.
+    depth = min((path.count(".") for path, _ in errors), default=0)
+    is_data = any(path.count(".") > depth for path, _ in others)
+    is_data |= sum(len(value) for _, value in others) > MAX_BESIDES
+    has_failed = status is not None and any(_MESSAGE.search(path) for path, _ in said)
+    has_failed |= any(_FAILURE.search("=".join(field).lower()) for field in said)
+    has_failed |= bool(errors) and not others and all(_TECHNICAL.search(path) for path, _ in errors)
+    if has_failed and not is_data:
+        raise PageUnreadable(f"it only says: {words[:100]}", status or "unfetchable")
+    if not (errors or others) and len(said) < len(fields) and len(words) <= MAX_NOTHING:
+        raise PageUnreadable("it holds no data", "empty")
 
 
-def _has_failed(fields: dict[str, Any]) -> bool:
-    """Return whether a status or an outcome says that there was an error."""
-    outcomes = (_split_words(str(fields[name])).lower() for name in _OUTCOMES & fields.keys())
-    codes = (_number(fields[name]) for name in _CODES & fields.keys())
-    return any(map(_FAILED.fullmatch, outcomes)) or any(400 <= code < 600 for code in codes)
-
-
-def _split_words(text: str) -> str:
-    """Return `No Such Key` for `NoSuchKey` or `no_such_key`."""
-    return " ".join(_WORD_BREAK.sub(" ", text).split())
-
-
-def _prune(value: Any) -> Any:
-    """Return a value without what is empty; None if nothing is left."""
-    if isinstance(value, dict):
-        kept = {name: _prune(inner) for name, inner in value.items()}
-        return {name: inner for name, inner in kept.items() if inner is not None} or None
-    if isinstance(value, list):
-        return [inner for each in value if (inner := _prune(each)) is not None] or None
-    return None if isinstance(value, str) and not value.strip() else value
-
-
-def _unwrap(value: Any) -> Any:
-    """Return what lies in lists of one, and in fields that hold all there is."""
-    while isinstance(value, dict | list) and len(value) == 1:
-        if isinstance(value, list):
-            value = value[0]
-            continue
-        [(name, inner)] = value.items()
-        if name.lower() in _ERRORS or not isinstance(inner, dict | list):
-            break
-        value = inner
-    return value
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the strings and numbers in a value."""
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
-    elif not isinstance(value, bool):
-        yield str(value)
-
-
-def _number(value: Any) -> int:
-    """Return a whole number, also of digits; 0 for anything else."""
-    return int(str(value)) if re.fullmatch(r"\d{1,9}", str(value)) else 0
+def _is_error(path: str, words: str) -> bool:
+    """Return whether a field is part of an error, or is one: no measure, and not `no`."""
+    found = _ERROR.search(path)
+    if found is None or found.end() < len(path):
+        return found is not None
+    return bool(re.search(r"[^\W\d_]{3}", words)) and words.lower() not in ("none", "false")

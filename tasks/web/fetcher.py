@@ -224,10 +224,10 @@ async def _open_direct(
 ) -> AsyncIterator[Fetcher]:
     manners, bounds = settings.manners, settings.bounds
     throttle = HostThrottle(manners.at_once, manners.per_host, manners.seconds_between)
-    follower = RedirectFollower(client, throttle, bounds)
+    follower = RedirectFollower(client, throttle, bounds, readers.read)
     robots = RobotsRules(follower, manners)
     check = robots.check_url if manners.robots == "obey" else allow_any
-    pages = DirectSource(follower, manners, store, check, readers.read)
+    pages = DirectSource(follower, manners, store, check)
     try:
         yield Fetcher(pages, _host_of, manners.per_host, bounds.connect_seconds)
     finally:
@@ -251,11 +251,11 @@ def _build_service_fetcher(
         at_once, per_minute = jina.at_once, jina.per_minute_with_key
     # Requests evenly apart, all hosts of the service as one: its limit holds in any minute.
     throttle = HostThrottle(at_once, at_once, MINUTE / per_minute, lambda host: "")
-    follower = RedirectFollower(client, throttle, bounds)
+    follower = RedirectFollower(client, throttle, bounds, readers.read)
     pages = (
         JinaSource(jina, follower, manners, store, bounds.total_seconds)
         if source == "jina"
-        else WaybackSource(wayback, follower, manners, store, readers.read)
+        else WaybackSource(wayback, follower, manners, store)
     )
     return Fetcher(pages, lambda page: "", at_once, bounds.connect_seconds)
 

@@ -15,7 +15,7 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 from htmldate import find_date
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from tasks.web.leads import find_refresh, find_shown_pdfs, find_viewed, has_own_prose
+from tasks.web.leads import find_refresh, find_shown_pdf
 from tasks.web.page import ExtractedText
 from tasks.web.plain_text import find_article_bodies, find_publication_dates, find_script_texts
 
@@ -23,7 +23,7 @@ BOILERPLATE = (
     "head, script, style, template, svg, canvas, object, embed, iframe, audio, video, [hidden], "
     "nav, dialog, button, select, textarea, input, [aria-modal=true], [role=navigation], "
     "[role=banner], [role=contentinfo], [role=search], [role=dialog], [role=alertdialog], "
-    "body > footer, body > div > footer"
+    "body > footer, body > div > footer, noscript"
 )
 """Elements that belong to the site, not the page. Class names do not help: `share` is a button
 here and a company's capital there. Nor does `display: none`: closed tabs and folds hold text."""
@@ -78,15 +78,13 @@ def read_html(html: str, url: str = "") -> ExtractedText:
     title, language = _find_title(tree, window), _find_language(tree)
     published_on = _find_publication_day(tree)
     bodies, drawn = find_article_bodies(tree), find_script_texts(tree)
-    refresh = find_refresh(html, url)
-    shown_pdfs = find_shown_pdfs(tree, html, url)
     text = _body_text(tree)
     if bodies and _count_letters(bodies[-1]) > _count_letters(text):  # the body is only a teaser
         text = _join_blocks([text, bodies[-1]])
     if _is_short(text):
         text = _join_blocks([text, *drawn])
-    if _is_short(text):
-        refresh = refresh or find_refresh(html, url, with_noscript=True)
+    is_short = _is_short(text)
+    if is_short:
         text = _join_blocks([text, _noscript_text(html)])
     return ExtractedText(
         text=text,
@@ -95,8 +93,8 @@ def read_html(html: str, url: str = "") -> ExtractedText:
         language=language,
         published_on=published_on,
         markup=html,
-        refresh=refresh,
-        shown_pdfs=shown_pdfs if find_viewed(url) or not has_own_prose(text) else None,
+        refresh=find_refresh(html, url, with_noscript=is_short),
+        shown_pdf=find_shown_pdf(html, url, text),
     )
 
 
@@ -107,8 +105,6 @@ def _body_text(tree: LexborHTMLParser) -> str:
     for node in body.css(BOILERPLATE):
         if node.tag not in NEVER_BOILERPLATE:
             node.decompose()
-    for node in body.css("noscript"):
-        node.decompose()
     return _convert(body)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import date
 from math import ceil
 from time import monotonic
-from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -35,7 +34,7 @@ class Redirect(Frozen):
     """A redirect by HTTP, by a page's refresh or to the PDF that a page only shows."""
 
     status: int
-    """Of the answer that led on: 200 of a page."""
+    """Of the answer that led on."""
     url: str
     """The URL it led to."""
 
@@ -67,8 +66,6 @@ class FetchResult(BaseModel):
     """When a server last answered, or fetching failed, on the monotonic clock."""
     is_last_look: bool = Field(default=False, exclude=True)
     """The request's."""
-    shown_pdf: str | None = Field(default=None, exclude=True)
-    """The PDF that the page only shows."""
     deferred: bool = Field(default=False, exclude=True)
     """Whether the page was not asked for, because its host, or the service, is busy."""
     _started: float = PrivateAttr(default_factory=monotonic)
@@ -86,7 +83,6 @@ class FetchResult(BaseModel):
     def begin_try(self) -> None:
         """Forget the last answer before another try."""
         self.final_url, self.redirects, self.http_status, self.headers = None, [], None, {}
-        self.shown_pdf = None
 
     def add_answer(self, url: str, status: int, headers: Mapping[str, str]) -> None:
         """Record a server's answer. Repeated headers are kept as the library lists them."""
@@ -109,11 +105,9 @@ class FetchResult(BaseModel):
 
     def take_over(self, pdf: "FetchResult") -> None:
         """Record that the PDF that the page shows is stored in its place."""
-        hop = Redirect(status=self.http_status or 200, url=pdf.asked_url)
-        self.redirects += [hop, *pdf.redirects]
+        self.redirects += [Redirect(status=200, url=pdf.asked_url), *pdf.redirects]
         self.final_url, self.http_status, self.headers = pdf.final_url, pdf.http_status, pdf.headers
         self.tries += pdf.tries
-        self.known_at = pdf.known_at
         self.succeed(pdf.sha or "", pdf.n_bytes or 0)
 
     def defer(self, error: PageDeferred) -> None:
@@ -143,13 +137,6 @@ class FetchedContent(Frozen):
     content: bytes
 
 
-class ErrorAnswer(NamedTuple):
-    """What an answer says in place of data."""
-
-    status: PageStatus
-    words: str
-
-
 class ExtractedText(Frozen):
     """What a reader extracted from a page's bytes."""
 
@@ -164,11 +151,8 @@ class ExtractedText(Frozen):
     """The page's own status, if it differs from the answer's."""
     refresh: str | None = None
     """Where it leads by a refresh."""
-    shown_pdfs: tuple[str, ...] | None = None
-    """The PDFs that it shows in place of a text; empty for a viewer that does not say of what, None
-    for other pages."""
-    error: ErrorAnswer | None = None
-    """What it says in place of data."""
+    shown_pdf: str | None = None
+    """The PDF that it shows in place of a text; "" if it does not say which."""
     remarks: tuple[str, ...] = ()
 
 
@@ -199,9 +183,8 @@ class ReadPage(Frozen):
     error: str | None = None
     reader: str | None = None
     refresh: str | None = None
-    """Where it leads by a refresh."""
     shown_pdf: str | None = None
-    """The PDF that it shows, if it has no text of its own."""
+    """As in `ExtractedText`."""
 
 
 KEPT_HEADERS = frozenset(
@@ -209,9 +192,8 @@ KEPT_HEADERS = frozenset(
         "content-type", "content-length", "content-encoding", "content-language",
         "content-disposition", "last-modified", "date", "etag", "expires", "age", "server", "via",
         "retry-after", "x-robots-tag", "cf-mitigated", "cf-ray", "x-datadome", "x-amzn-waf-action",
-        "sg-captcha",
-        "x-sucuri-id", "x-iinfo", "www-authenticate", "memento-datetime", "x-archive-orig-date",
-        "x-archive-orig-last-modified",
+        "sg-captcha", "x-sucuri-id", "x-iinfo", "www-authenticate", "memento-datetime",
+        "x-archive-orig-date", "x-archive-orig-last-modified",
     }
 )  # fmt: skip
 """Headers that tell what a page is, how old it is, and who blocked us. No cookies."""

@@ -3,6 +3,7 @@ that a page of HTML carries as JSON, for search engines or for scripts that rend
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, date, datetime
 
 import orjson
@@ -11,7 +12,6 @@ from pypdfium2 import PdfDocument, PdfiumError
 from selectolax.lexbor import LexborHTMLParser
 
 from tasks.warehouse.rows import replace_surrogates
-from tasks.web.error_answers import find_xml_error
 from tasks.web.page import ExtractedText, PageUnreadable
 
 ARTICLE_FIELDS = ("articleBody", "reviewBody", "text", "description")
@@ -64,18 +64,7 @@ def read_xml(text: str) -> ExtractedText:
     Blank lines separate the items of a feed; HTML within them becomes text. Entities that the
     document declares are not resolved, and nothing is loaded.
     """
-    parser = etree.XMLParser(
-        recover=True,
-        resolve_entities=False,
-        no_network=True,
-        encoding="utf-8",
-        remove_pis=True,
-        remove_comments=True,
-    )
-    try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        root = None
+    root = parse_xml(text)
     if root is None:
         return ExtractedText(text=read_text(text))
     lines: list[str] = []
@@ -92,13 +81,28 @@ def read_xml(text: str) -> ExtractedText:
             title = title or (" ".join(before.split()) if is_title else None)
         if after := _element_text(element.tail):
             lines.append(after)
-    errors = parser.error_log.filter_from_errors()
+    errors = root.getroottree().parser.error_log.filter_from_errors()
     remarks: tuple[str, ...] = ()
     if len(errors):
         damage = replace_surrogates(" ".join(errors[0].message.split())[:200])
         remarks = (f"damaged XML, some of it may be missing: {damage}",)
-    said = find_xml_error(root)
-    return ExtractedText(text=read_text("\n".join(lines)), title=title, remarks=remarks, error=said)
+    return ExtractedText(text=read_text("\n".join(lines)), title=title, remarks=remarks)
+
+
+def parse_xml(text: str) -> etree._Element | None:
+    """Return an XML document's root, as far as it can be read; None for what is none."""
+    parser = etree.XMLParser(
+        recover=True,
+        resolve_entities=False,
+        no_network=True,
+        encoding="utf-8",
+        remove_pis=True,
+        remove_comments=True,
+    )
+    try:
+        return etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
 
 
 def _element_text(text: str | None) -> str:
@@ -145,18 +149,11 @@ def read_pdf(content: bytes, most_pages: int) -> ExtractedText:
 def _read_pages(pdf: PdfDocument, n_pages: int) -> Iterator[str]:
     for number in range(n_pages):
         try:
-            page = pdf[number]
+            with closing(pdf[number]) as page, closing(page.get_textpage()) as letters:
+                text = letters.get_text_range()
         except PdfiumError:  # a broken page: the others may be sound
-            yield ""
-            continue
-        try:
-            letters = page.get_textpage()
-            yield _HYPHENATED.sub("", letters.get_text_range())
-            letters.close()
-        except PdfiumError:
-            yield ""
-        finally:
-            page.close()
+            text = ""
+        yield _HYPHENATED.sub("", text)
 
 
 def _clean_title(text: str) -> str | None:

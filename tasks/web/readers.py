@@ -25,7 +25,7 @@ from tasks.warehouse.contents import PageStore
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.pages import PageStatus
 from tasks.warehouse.rows import replace_surrogates
-from tasks.web.error_answers import find_json_error
+from tasks.web.error_answers import check_answer
 from tasks.web.hosts import LAST_STATUS
 from tasks.web.html_text import parse_day, parse_language, read_html
 from tasks.web.kinds import ContentKind, decode_page, detect_kind
@@ -57,9 +57,8 @@ def read_page(material: FetchedContent, bounds: ReadingBounds) -> ReadPage:
         kind = "jina"
     try:
         found = _extract(kind, material, bounds, media_type)
-        shown = found.shown_pdfs if found.shown_pdfs and len(found.shown_pdfs) == 1 else (None,)
         page = _classify(material, found, bounds, media_type)
-        return page.model_copy(update={"refresh": found.refresh, "shown_pdf": shown[0]})
+        return page.model_copy(update={"refresh": found.refresh, "shown_pdf": found.shown_pdf})
     except PageUnreadable as error:
         return _build_failure(material, error.status, str(error), media_type)
     except MemoryError:
@@ -84,9 +83,10 @@ def _extract(
         return read_pdf(content, bounds.most_pdf_pages)
     kept = content[: bounds.most_html_bytes] if kind == "html" else content
     text = decode_page(kept, material.headers.get("content-type"), is_html=kind in ("html", "xml"))
+    if material.http_status < 400 and kind != "jina":
+        check_answer(text, is_xml=kind == "xml")
     if kind == "html":
         page = read_html(text, material.final_url)
-        page = page.model_copy(update={"error": find_json_error(text)})
         if len(kept) == len(content):
             return page
         cut = f"cut: {len(content):,} bytes of HTML, {bounds.most_html_bytes:,} were read"
@@ -95,8 +95,7 @@ def _extract(
         return parse_jina(text)
     if kind == "xml":
         return read_xml(text)
-    plain = read_json(text) if kind == "json" else read_text(text)
-    return ExtractedText(text=plain, error=find_json_error(text))
+    return ExtractedText(text=read_json(text) if kind == "json" else read_text(text))
 
 
 def _classify(
@@ -115,8 +114,7 @@ def _classify(
             text=found.text,
             markup=found.markup,
             refresh=found.refresh,
-            shown_pdfs=found.shown_pdfs,
-            error=found.error,
+            shown_pdf=found.shown_pdf,
         )
     )
     remarks = (*found.remarks, *map(str, signals))
@@ -124,9 +122,6 @@ def _classify(
     if status >= 400 and wall in (None, "soft_404", "empty"):
         named = f" ({titles[0][:100]})" if titles else ""
         return _build_failure(material, "unfetchable", f"HTTP {status}{named}", media_type, remarks)
-    if wall is None and found.error is not None:
-        reason = f"it only says: {found.error.words or 'error'}"
-        return _build_failure(material, found.error.status, reason, media_type, remarks)
     if not found.text.strip():
         wall = wall or "empty"
     if wall is not None:

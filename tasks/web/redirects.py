@@ -5,7 +5,7 @@ until the final answer, because some sites redirect until they see theirs.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
 from urllib.parse import urljoin
@@ -22,7 +22,7 @@ from tasks.web.hosts import HostThrottle
 from tasks.web.kinds import parse_media_type
 from tasks.web.leads import may_lead, parse_refresh
 from tasks.web.page import FetchedContent, FetchResult, ReadPage, Redirect
-from tasks.web.unpacker import Unpacker
+from tasks.web.unpacker import unpack
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PAGES = frozenset({200, 203, 206})
@@ -31,10 +31,7 @@ MOST_PEEKED = 500_000
 """Bytes of a page that are looked at for where it leads."""
 UrlCheck = Callable[[CheckedUrl], Awaitable[None]]
 """Raises FetchError for a URL that must not be requested."""
-
-
 ReadPeeked = Callable[[FetchedContent], Awaitable[ReadPage]]
-"""Reads the beginning of a page."""
 
 
 async def allow_any(target: CheckedUrl) -> None:
@@ -50,8 +47,12 @@ class PageResponse:
         self.host = host
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
+        self.shown_pdf: str | None = None
+        """The PDF that the page only shows, if it was read for that."""
         self._peeked = bytearray()
-        self._rest = self._unpack()
+        self._rest = unpack(
+            self._receive(), response.headers.get(hdrs.CONTENT_ENCODING, ""), most_bytes
+        )
 
     async def peek(self, n_bytes: int) -> bytes:
         """Return the beginning of the body; `pieces` yields it all the same.
@@ -59,7 +60,7 @@ class PageResponse:
         Raises:
             As `pieces`.
         """
-        while len(self._peeked) < n_bytes and (piece := await anext(self._rest, None)) is not None:
+        while len(self._peeked) < n_bytes and (piece := await anext(self._rest, b"")):
             self._peeked += piece
         return bytes(self._peeked[:n_bytes])
 
@@ -74,20 +75,17 @@ class PageResponse:
         async for piece in self._rest:
             yield piece
 
-    async def _unpack(self) -> AsyncGenerator[bytes]:
+    async def _receive(self) -> AsyncIterator[bytes]:
         length = self.headers.get(hdrs.CONTENT_LENGTH, "")
         if length.isdecimal() and len(length) < 20 and int(length) > self._most:
             raise BodyTooLarge(
                 f"the body has {int(length):,} bytes; at most {self._most:,} are kept"
             )
-        unpacker = Unpacker(self.headers.get(hdrs.CONTENT_ENCODING, ""), self._most)
         try:
             async for raw in self._response.content.iter_any():
-                for piece in unpacker.feed(raw):
-                    yield piece
+                yield raw
         except NETWORK_ERRORS as error:
             raise convert_error(error, self.host, "answering") from None
-        yield unpacker.finish()
 
     async def text(self) -> str:
         """Return a short body as text."""
@@ -98,14 +96,20 @@ class PageResponse:
 
 
 class RedirectFollower:
-    """Opens URLs and follows their redirects, within the bounds for one page."""
+    """Opens URLs and follows their redirects, within the bounds for one page.
 
-    def __init__(self, client: GuardedClient, throttle: HostThrottle, bounds: PageLimits) -> None:
+    Args:
+        read: reads the beginning of a page that may lead on.
+    """
+
+    def __init__(
+        self, client: GuardedClient, throttle: HostThrottle, bounds: PageLimits, read: ReadPeeked
+    ) -> None:
         self.guard = client.guard
         self.throttle = throttle
         self._client = client
         self._bounds = bounds
-        self.most_redirects = bounds.most_redirects
+        self._read = read
 
     async def is_reachable(self, url: str) -> bool:
         """Return whether the server of a URL answers now."""
@@ -125,7 +129,6 @@ class RedirectFollower:
         *,
         check: UrlCheck = allow_any,
         headers: Mapping[str, str] | None = None,
-        read: ReadPeeked | None = None,
         max_redirects: int | None = None,
         max_bytes: int | None = None,
         read_seconds: float | None = None,
@@ -137,7 +140,6 @@ class RedirectFollower:
         Args:
             check: called before each request.
             headers: sent to the first URL only: they may hold a key.
-            read: reads pages that may lead on; without it only HTTP redirects are followed.
             max_redirects, max_bytes, read_seconds: override the configuration.
 
         Raises:
@@ -163,8 +165,8 @@ class RedirectFollower:
                 async with self._request(result, target, sent, seconds, read_seconds) as response:
                     answer = PageResponse(response, target.host, max_bytes or bounds.most_bytes)
                     where = _redirect_location(response)
-                    if where is None and read is not None:
-                        where = await self._find_refresh(result, target, answer, read)
+                    if where is None and most:
+                        where = await self._find_lead(result, target.url, answer)
                     if where is None:
                         yield answer
                         return
@@ -204,34 +206,23 @@ class RedirectFollower:
                 retryable=True,
             ) from None
 
-    async def _find_refresh(
-        self, result: FetchResult, origin: CheckedUrl, answer: PageResponse, read: ReadPeeked
-    ) -> str | None:
-        """Return where a page leads by a refresh, if to another address; record the PDF that it
-        only shows."""
-        kind = parse_media_type(answer.headers.get(hdrs.CONTENT_TYPE)) or "text/html"
-        if answer.status not in PAGES or not kind.startswith(("text/", "application/xhtml")):
+    async def _find_lead(self, result: FetchResult, url: str, answer: PageResponse) -> str | None:
+        """Return where a page leads by a refresh; note the PDF that it only shows."""
+        if answer.status not in PAGES:
             return None
-        where = parse_refresh(answer.headers.get("refresh", ""), origin.url)
-        if where is None and "html" in kind:
-            content = await answer.peek(MOST_PEEKED)
-            if may_lead(content, origin.url):
-                page = await read(
-                    FetchedContent(
-                        source=result.source,
-                        url=result.asked_url,
-                        final_url=origin.url,
-                        http_status=answer.status,
-                        headers=result.headers,
-                        content=content,
-                    )
-                )
-                where, result.shown_pdf = page.refresh, page.shown_pdf
-        try:
-            is_itself = where is None or self.guard.check_url(where).url == origin.url
-        except AddressRefused:
-            is_itself = False
-        return None if is_itself else where
+        if where := parse_refresh(answer.headers.get("refresh", ""), url):
+            return where
+        if "html" not in (parse_media_type(answer.headers.get(hdrs.CONTENT_TYPE)) or "html"):
+            return None
+        content = await answer.peek(MOST_PEEKED)
+        if not may_lead(content, url):
+            return None
+        page = await self._read(FetchedContent(
+            source=result.source, url=result.asked_url, final_url=url, http_status=answer.status,
+            headers=result.headers, content=content,
+        ))  # fmt: skip
+        answer.shown_pdf = page.shown_pdf
+        return page.refresh
 
     def _follow_redirect(self, result: FetchResult, origin: CheckedUrl, where: str) -> CheckedUrl:
         """Check where a redirect leads, and record it."""

@@ -31,7 +31,7 @@ from tasks.web.errors import (
 from tasks.web.guard import CheckedUrl
 from tasks.web.hosts import format_seconds, is_retryable, retry_failures
 from tasks.web.page import FetchResult, PageRequest
-from tasks.web.redirects import PageResponse, ReadPeeked, RedirectFollower
+from tasks.web.redirects import PageResponse, RedirectFollower
 from tasks.web.sources import WebSource
 
 WAYBACK = "the Wayback Machine"
@@ -131,9 +131,6 @@ class WaybackSource(ServiceSource):
 
     It is the one nearest to when the page was cited (archive.org/help/wayback_api.php). `id_` after
     its time asks for the original bytes, without the archive's additions.
-
-    Args:
-        read: reads pages that may lead on.
     """
 
     source = "wayback"
@@ -145,11 +142,9 @@ class WaybackSource(ServiceSource):
         follower: RedirectFollower,
         manners: RequestPolicy,
         store: PageStore,
-        read: ReadPeeked,
     ) -> None:
         super().__init__(follower, manners, store)
         self._base = read_address(settings.url_env) or settings.url
-        self._read = read
 
     async def _fetch_copy(self, result: FetchResult, url: str, cited_on: date | None) -> None:
         result.asked_url = await self._find_snapshot(result, cited_on)
@@ -159,7 +154,7 @@ class WaybackSource(ServiceSource):
             if target.host != archive:  # today's page is not the snapshot
                 raise AddressRefused(f"the snapshot redirects out of the archive, to {target.host}")
 
-        open_page = partial(self._follower.open, check=check_host, read=self._read)
+        open_page = partial(self._follower.open, check=check_host)
         await self._download(result, open_page, self._check_answer)
 
     async def _find_snapshot(self, result: FetchResult, cited_on: date | None) -> str:

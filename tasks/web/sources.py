@@ -4,9 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import partial
-from types import TracebackType
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from tasks.configuration.web import RequestPolicy
 from tasks.warehouse.contents import ContentWriter, PageStore
@@ -20,8 +18,7 @@ from tasks.web.redirects import PageResponse, RedirectFollower
 BUFFER_BYTES = 262_144
 ParamsT = ParamSpec("ParamsT")
 ResultT = TypeVar("ResultT")
-OpenPage = Callable[..., AbstractAsyncContextManager[PageResponse]]
-"""`RedirectFollower.open` with some of its arguments."""
+OpenPage = Callable[[FetchResult], AbstractAsyncContextManager[PageResponse]]
 CheckAnswer = Callable[[PageResponse, bool], Awaitable[None]]
 
 
@@ -60,14 +57,9 @@ class BodyWriter:
     async def __aenter__(self) -> "BodyWriter":
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: Any) -> None:
         if self._receiving:
-            self._receiving.__exit__(kind, error, trace)
+            self._receiving.__exit__(*failure)
 
     def _write(self, buffer: bytearray) -> None:
         self._receiving = self._receiving or self._store.create()
@@ -130,8 +122,8 @@ class WebSource(ABC):
         check_answer: CheckAnswer,
         tries: int | None = None,
     ) -> None:
-        """Store the body of the first answer that counts, with retries; where that page only shows
-        a PDF, the PDF's.
+        """Store the body of the first answer that counts, with retries; of a page that only shows a
+        PDF, that PDF's.
 
         Args:
             check_answer: raises FetchError for an answer that does not count; told whether this is
@@ -143,32 +135,27 @@ class WebSource(ABC):
                 async with open_page(result) as answer:
                     await check_answer(answer, is_last)
                     await body.add(answer.pieces())
-                if not await self._take_shown_pdf(result, open_page, check_answer):
+                if not await self._take_pdf(answer.shown_pdf, result, open_page, check_answer):
                     result.succeed(*await body.store())
 
         await retry_failures(self._manners, request, tries)
 
-    async def _take_shown_pdf(
-        self,
-        result: FetchResult,
-        open_page: OpenPage,
-        check_answer: CheckAnswer,
+    async def _take_pdf(
+        self, url: str | None, page: FetchResult, open_page: OpenPage, check_answer: CheckAnswer
     ) -> bool:
-        """Store the PDF that a page only shows in its place; return whether that was done."""
+        """Store the PDF that a page shows in its place; return whether there is one to be had."""
 
         async def check_pdf(answer: PageResponse, is_last: bool) -> None:
             await check_answer(answer, is_last)
             if answer.status != 200 or b"%PDF-" not in await answer.peek(PDF_WITHIN):
                 raise FetchFailed(f"{answer.host} has no PDF there", host=answer.host)
 
-        left = self._follower.most_redirects - len(result.redirects) - 1
-        if result.shown_pdf is None or left < 0:
+        if not url:
             return False
+        pdf = FetchResult(source=self.source, asked_url=url, is_last_look=page.is_last_look)
         try:
-            url = self._follower.guard.check_url(result.shown_pdf).url
-            pdf = FetchResult(source=self.source, asked_url=url, is_last_look=result.is_last_look)
-            await self._download(pdf, partial(open_page, max_redirects=left), check_pdf)
+            await self._download(pdf, open_page, check_pdf)
         except FetchError:
             return False
-        result.take_over(pdf)
+        page.take_over(pdf)
         return True

@@ -13,10 +13,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from tasks.base import Frozen
 from tasks.warehouse.pages import PageStatus
-from tasks.web.hosts import LAST_STATUS
-from tasks.web.page import ErrorAnswer
-from tasks.web.wall_marks import ADDRESSES, CHOICES, MARKUP
-from tasks.web.wall_words import CONSENT, TITLES, WALLS, WORDS, Wall
+from tasks.web.wall_words import ADDRESSES, CHOICES, CONSENT, MARKUP, TITLES, WALLS, WORDS, Wall
 
 SignalKind = Literal["http", "headers", "title", "words", "brevity", "markup", "address"]
 
@@ -51,9 +48,7 @@ _HEADERS: tuple[tuple[str, str, Wall], ...] = (
     ("x-datadome", r".", "bot_wall"),
     ("www-authenticate", r".", "login_wall"),
 )
-"""Header name, pattern of its value, and the wall it indicates."""
-_CERTAIN_HEADERS = frozenset({"cf-mitigated", "x-amzn-waf-action", "sg-captcha"})
-"""Those that count whatever the HTTP status."""
+"""Header name, pattern of its value, and the wall it indicates; `.` only if the server refuses."""
 _REFUSING_SERVERS = re.compile(r"akamaighost|cloudflare|imperva|sucuri|ddos-guard|awselb", re.I)
 """Servers that indicate a wall if they refuse; they also serve genuine answers."""
 _PARTS = re.compile(r"\s+[-|–—·•»:]+\s+|\s*[|•»]\s*|:\s+|\s+[-–—]\s*$")
@@ -76,9 +71,8 @@ class PageEvidence(Frozen):
     text: str = ""
     markup: str = ""
     refresh: str | None = None
-    shown_pdfs: tuple[str, ...] | None = None
+    shown_pdf: str | None = None
     """As in `ExtractedText`."""
-    error: ErrorAnswer | None = None
 
 
 class Signal(Frozen):
@@ -122,22 +116,21 @@ def find_signals(evidence: PageEvidence) -> tuple[Signal, ...]:
         *_find_title_signals(evidence.titles),
         *_find_markup_signals(evidence),
         *_find_address_signals(evidence),
-        *_find_substitutes(evidence),
+        *_find_lead_signals(evidence),
     ]
     text = _strip_titles(evidence.text, evidence.titles)
     found += list(_find_word_signals(text, found))
     found += _find_brevity_signals(text, bool(evidence.titles), found)
-    return tuple(sorted(set(found), key=lambda s: (WALLS.index(s.wall), s.kind, s.detail)))
+    return tuple(sorted(found, key=lambda s: (WALLS.index(s.wall), s.kind, s.detail)))
 
 
 def _find_http_signals(evidence: PageEvidence) -> Iterable[Signal]:
     status = evidence.http_status or 200
-    if status in _HTTP or status > LAST_STATUS:
-        wall = _HTTP.get(status, "bot_wall")
-        yield Signal(wall=wall, kind="http", detail=f"HTTP {status}")
+    if status in _HTTP:
+        yield Signal(wall=_HTTP[status], kind="http", detail=f"HTTP {status}")
     for name, pattern, wall in _HEADERS:
         value = evidence.headers.get(name, "")
-        if re.search(pattern, value, re.I) and (status >= 400 or name in _CERTAIN_HEADERS):
+        if re.search(pattern, value, re.I) and (status >= 400 or pattern != r"."):
             yield Signal(wall=wall, kind="headers", detail=f"{name}: {_shorten(value)}")
     server = evidence.headers.get("server", "")
     if status in (403, 429, 503) and _REFUSING_SERVERS.search(server):
@@ -176,40 +169,29 @@ def _find_markup_signals(evidence: PageEvidence) -> Iterable[Signal]:
             yield Signal(wall=wall, kind="markup", detail=_shorten(found[0]))
 
 
-def _find_substitutes(evidence: PageEvidence) -> Iterable[Signal]:
-    """Find what stands for a text: where a page leads, or an error in place of data."""
+def _find_lead_signals(evidence: PageEvidence) -> Iterable[Signal]:
+    """Find signs that the page only leads to what was cited."""
     if evidence.refresh is not None and evidence.http_status != 202:  # that is a test for robots
-        detail = f"refresh to {_shorten(evidence.refresh)}"
-        yield Signal(wall="empty", kind="markup", detail=detail)
-    if evidence.shown_pdfs is not None:
-        shown = ", ".join(evidence.shown_pdfs) or "what a script names"
-        yield Signal(wall="empty", kind="markup", detail=f"shows {_shorten(shown)}")
+        yield Signal(wall="empty", kind="markup", detail=f"refresh to {_shorten(evidence.refresh)}")
+    if evidence.shown_pdf is not None:
+        shown = _shorten(evidence.shown_pdf) or "a PDF"
+        yield Signal(wall="empty", kind="markup", detail=f"shows {shown}")
         yield Signal(wall="empty", kind="brevity", detail="no text beside a PDF")
-    wall = next((wall for wall in WALLS if evidence.error and evidence.error.status == wall), None)
-    if wall and evidence.error:
-        yield Signal(wall=wall, kind="words", detail=_shorten(evidence.error.words))
-        yield Signal(wall=wall, kind="brevity", detail="nothing else is said")
 
 
 def _find_address_signals(evidence: PageEvidence) -> Iterable[Signal]:
     asked, final = _split_url(evidence.url), _split_url(evidence.final_url)
     if asked is None or final is None or (asked.netloc, asked.path) == (final.netloc, final.path):
         return
-    for wall, pattern in ADDRESSES.items():
-        if pattern.search(evidence.final_url.lower()) and not pattern.search(evidence.url.lower()):
-            yield Signal(wall=wall, kind="address", detail=f"led to {_shorten(evidence.final_url)}")
-    if _holds_way_back(asked, final) and CHOICES.search(f"{final.netloc}{final.path}".lower()):
-        yield Signal(
-            wall="cookie_wall", kind="address", detail=f"led to {_shorten(evidence.final_url)}"
-        )
+    before, after = evidence.url.lower(), evidence.final_url.lower()
+    walls = {wall for wall, at in ADDRESSES.items() if at.search(after) and not at.search(before)}
+    holds_way_back = len(asked.path) > 1 and asked.path in unquote(unquote(final.query))
+    if holds_way_back and CHOICES.search(f"{final.netloc}{final.path}".lower()):
+        walls.add("cookie_wall")
     if asked.path.strip("/") and not final.path.strip("/") and not final.query:
-        yield Signal(
-            wall="soft_404", kind="address", detail=f"led to {_shorten(evidence.final_url)}"
-        )
-
-
-def _holds_way_back(asked: SplitResult, final: SplitResult) -> bool:
-    return len(asked.path) > 1 and asked.path in unquote(unquote(final.query))
+        walls.add("soft_404")
+    for wall in walls:
+        yield Signal(wall=wall, kind="address", detail=f"led to {_shorten(evidence.final_url)}")
 
 
 def _find_brevity_signals(text: str, has_title: bool, found: list[Signal]) -> Iterable[Signal]:

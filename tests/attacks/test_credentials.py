@@ -83,7 +83,7 @@ def test_no_service_is_asked_at_an_address_with_a_password(
     refused(own.find_base_url, VARIABLE)
     refused(lambda: _build_endpoint(judge), VARIABLE)
     refused(lambda: JinaSource(jina, unused, unused, unused, 1), VARIABLE)
-    refused(lambda: WaybackSource(wayback, unused, unused, unused, unused), VARIABLE)
+    refused(lambda: WaybackSource(wayback, unused, unused, unused), VARIABLE)
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     refused(lambda: list(find_services()), "OPENAI_BASE_URL")
 

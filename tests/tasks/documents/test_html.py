@@ -69,11 +69,6 @@ MARKED = (
     "<sup>[<a href='#n2'>2</a>, <a href='#n1'>1</a>]</sup> It froze once<a href='#n3'><sup>3</sup>"
     "</a>.</p>"
 )
-NOTED = (
-    "The loch is 227 m deep.[^1] It holds more water than all lakes of England.[^2], [^1] It froze "
-    "once[^3].\n\n[^1]: Depth https://a.org/1\n\n[^2]: Water https://a.org/2\n\n"
-    "[^3]: Ice https://a.org/3"
-)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +86,11 @@ NOTED = (
         "<b id=n3>Ice</b> https://a.org/3</dl>",
     ],
 )
-def test_each_note_is_a_line_of_its_own_wherever_its_anchor_stands(notes: str) -> None:
-    assert markdown(MARKED + notes).replace("**", "") == NOTED
+def test_each_note_is_an_entry_wherever_its_anchor_stands(notes: str) -> None:
+    found = extract_claims("", markdown(f"{MARKED}{notes}"))
+    cited = [[citation.url[-1] for citation in claim.citations] for claim in found.claims]
+    assert cited == [["1"], ["2", "1"], ["3"]]
+    assert found.n_entries == 3
 
 
 def test_a_note_that_leads_back_is_no_marker_and_an_item_that_cites_is_no_note() -> None:
@@ -132,12 +130,15 @@ def test_raised_numbers_cite_unless_they_are_exponents(html: str, expected: str)
     assert markdown(f"<p>{html}</p>") == expected
 
 
-def test_an_entry_and_the_address_below_it_are_one_line() -> None:
+def test_an_entry_and_the_address_below_it_are_no_claim() -> None:
     text = markdown(
+        "<p>The loch is deep.<sup>7</sup> It is cold, too.<sup>9</sup></p>"
         "<p><a href='https://a.org/1#:~:text=x'>[7]</a> <a href='https://a.org/1'>[9]</a> Depth</p>"
-        "<p><a href='https://a.org/1'>https://a.org/1</a></p><p>It is deep.</p>"
+        "<p><a href='https://a.org/1'>https://a.org/1</a></p>"
     )
-    assert text == "[7] [9] Depth https://a.org/1\n\nIt is deep."
+    claims = extract_claims("", text).claims
+    assert [claim.text for claim in claims] == ["The loch is deep.", "It is cold, too."]
+    assert {citation.url for claim in claims for citation in claim.citations} == {"https://a.org/1"}
 
 
 def test_a_link_within_the_page_that_leads_to_no_note_keeps_its_words() -> None:

@@ -182,8 +182,9 @@ def test_entries_whose_numbers_are_drawn_last_are_one_line_each() -> None:
     )
     assert text(page).split("\n\n") == [
         WHOLE,
-        "[1] [4] The lake in the quarry <https://a.org/lake>",
-        "[2] https://a.org/divers <https://a.org/divers>",
+        "[1](https://a.org/lake) [4](https://a.org/lake) The lake in the quarry "
+        "<https://a.org/lake>",
+        "[2](https://a.org/divers) https://a.org/divers <https://a.org/divers>",
     ]
 
 

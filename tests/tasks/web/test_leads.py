@@ -6,11 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import brotli
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tasks.configuration.web import ReadingBounds, WaybackMachine
+from tasks.web import fetcher
 from tasks.web.leads import parse_refresh
 from tasks.web.page import FetchedContent, FetchResult, ReadPage
-from tasks.web.readers import read_page
+from tasks.web.readers import PageReaders, read_page
 from tests.rigs.made_pdfs import made_pdfs
 from tests.servers.web_pages import Asked, Steps, answer, serving_pages
 from tests.tasks.web.fetched import Outcome, fetch, web_settings
@@ -20,6 +23,13 @@ HIDDEN = "<meta http-equiv='refresh' content='0; url=../new'>"
 STORY = "<p>" + "The bridge of Tolvane was opened in 1931 by the mayor of the town. " * 8 + "</p>"
 PAGE = f"<html><title>Bridge</title>{STORY}"
 HTML = "text/html; charset=utf-8"
+
+
+class ReadersHere(PageReaders):
+    """Reads pages in this process: a helper takes half a second to start."""
+
+    async def read(self, material: FetchedContent) -> ReadPage:
+        return read_page(material, self._bounds)
 
 
 def refresh(value: str, body: str = "<a href='/new'>Redirecting</a>") -> str:
@@ -56,7 +66,8 @@ def visit(sites: Sequence[dict[str, str]], path: str = "/a/old", **bounds: int) 
             return [body.encode()]
         return [answer(body.encode(), 200 if body else 404, content_type=HTML)]
 
-    with serving_pages(handler) as site:
+    with serving_pages(handler) as site, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fetcher, "PageReaders", ReadersHere)
         urls = [site.url(f"/{number}{path}") for number in range(len(sites))]
         outcome = fetch(urls, web_settings([site.place], bounds=bounds))
         return [
@@ -191,10 +202,28 @@ def test_a_stored_page_that_only_leads_on_is_empty_not_missing() -> None:
     assert "empty: markup: refresh to https://x.example/new" in said.signals
 
 
-@pytest.mark.parametrize("value", ["", "0", "0;", "x; url=/new", "99999999999; url=/n", "0;url=''"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "0",
+        "0;",
+        "x; url=/new",
+        "99999999999; url=/n",
+        "0;url=''",
+        "0;url=//a:b/",
+        "0;url=//[::1/",
+    ],
+)
 def test_what_is_no_refresh_leads_nowhere(value: str) -> None:
     assert parse_refresh(value, "https://x.example/") is None
     assert parse_refresh(" " * 30_000 + value, "https://x.example/") is None
+
+
+@given(st.text(st.sampled_from("htp:/[]@?#%=a0\udcff\u2100 \n'."), max_size=30))
+def test_no_refresh_stops_what_fetches(where: str) -> None:
+    for url in ("https://x.example/a", "https://x.example/web/20240102030405id_/http://a.example/"):
+        parse_refresh(f"0;url={where}", url)
 
 
 VIEWER = (

@@ -7,6 +7,7 @@ import pytest
 from tasks.web.connections import GuardedClient
 from tasks.web.hosts import HostThrottle
 from tasks.web.page import FetchResult, PageRequest
+from tasks.web.readers import PageReaders
 from tasks.web.redirects import RedirectFollower
 from tests.servers.web_pages import CUT, KEEP, Asked, Site, Steps, answer, serving_pages
 from tests.tasks.web.fetched import fetch, fetch_beside_an_answer, loopback, web_settings
@@ -179,8 +180,12 @@ def test_headers_of_our_own_go_to_the_first_address_only() -> None:
 
     async def visit(site: Site) -> None:
         settings = web_settings([site.place])
-        async with GuardedClient(settings, loopback) as client:
-            follower = RedirectFollower(client, HostThrottle(1, 1, 0), settings.bounds)
+        async with (
+            GuardedClient(settings, loopback) as client,
+            PageReaders(settings.reading) as readers,
+        ):
+            throttle = HostThrottle(1, 1, 0)
+            follower = RedirectFollower(client, throttle, settings.bounds, readers.read)
             record = FetchResult(source="direct", asked_url=site.url("/1"))
             async with follower.open(record, headers={"Authorization": "Bearer key"}) as answer:
                 assert await answer.text() == "here"

