@@ -9,7 +9,7 @@ from html_to_markdown import ConversionOptions, convert
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tasks.documents.document import ParsedDocument, UnreadableDocument
-from tasks.documents.html_notes import LINE, part_lines, write_citations
+from tasks.documents.html_notes import drop_brackets, write_citations
 from tasks.documents.picture import PictureCollector
 from tasks.documents.plain import BYTE_ORDER_MARKS
 from tasks.extraction.hidden import UNSEEN_TAGS, hides
@@ -64,7 +64,7 @@ def to_markdown(html: str, pictures: PictureCollector) -> str:
     Raises:
         UnreadableDocument: its elements are nested too deeply.
     """
-    tree = LexborHTMLParser(html.replace(LINE, ""))
+    tree = LexborHTMLParser(html)
     body = tree.body
     if body is None:
         return ""
@@ -74,7 +74,7 @@ def to_markdown(html: str, pictures: PictureCollector) -> str:
             node.decompose()
     write_citations(body)
     _extract_pictures(body, pictures)
-    return part_lines(convert(body.html or "", _OPTIONS).content or "")
+    return drop_brackets(convert(body.html or "", _OPTIONS).content or "")
 
 
 def _check_depth(body: LexborNode) -> None:

@@ -11,8 +11,6 @@ from selectolax.lexbor import LexborNode
 from tasks.extraction.headings import is_reference_heading
 from tasks.extraction.marker_forms import NUMBERS, is_exponent
 
-LINE = "\ue000"
-"""Stands around a line of its own; becomes a line break when the page is converted."""
 MAX_NOTE = 3_000
 """Characters of a note; a longer block to which a number leads is a chapter."""
 _NUMBER = re.compile(r"[\[(]?\s*(\d{1,4})\s*[\])]?")
@@ -22,7 +20,6 @@ _LABEL = re.compile(
 )
 _BRACKETED = re.compile(r"\[((?:\[(?:\^[\w-]{1,80}|\d{1,4})\][,;–\s-]{0,3}){1,40})\]")
 _BETWEEN = re.compile(r"\][,;\s]+\[")
-_LINES = re.compile(rf"(?:\s{{0,9}}(?:(?<!\S)(?:-|\d{{1,9}}\.)[ \t]+)?{LINE}\s*)+")
 _CITED = re.compile(rf"[\[(]?({NUMBERS})[\])]?[,;]?", re.IGNORECASE)
 _SEPARATE = re.compile(r"(?<=\d)\s+(?=\d)")
 _INLINE = frozenset(
@@ -46,11 +43,9 @@ def write_citations(body: LexborNode) -> None:
         _write_line(entry)
 
 
-def part_lines(markdown: str) -> str:
-    """Begin the lines of notes in a converted page; drop what stands around and between markers in
-    brackets: `[[1], [2]]`."""
-    bare = _BRACKETED.sub(lambda match: _BETWEEN.sub("][", match[1]), markdown)
-    return _LINES.sub("\n\n", bare).lstrip("\n")
+def drop_brackets(markdown: str) -> str:
+    """Drop what stands around and between markers in brackets: `[[1], [2]]`."""
+    return _BRACKETED.sub(lambda match: _BETWEEN.sub("][", match[1]), markdown)
 
 
 def _write_notes(body: LexborNode) -> None:
@@ -111,7 +106,9 @@ def _write_line(note: LexborNode, name: str = "") -> None:
     old = _LABEL.match(line) if name else None
     if old is not None and old[2] == name:
         line = old[1] + old[3] + line[old.end() :]
-    note.inner_html = f"{LINE}{f'[^{name}]: ' if name else ''}{line}{LINE}"
+    paragraph = note.parser.create_node("p")
+    paragraph.inner_html = f"[^{name}]: {line}" if name else line
+    note.replace_with(paragraph)
 
 
 def _write_number(mark: LexborNode) -> LexborNode | None:

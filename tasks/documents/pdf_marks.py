@@ -5,10 +5,11 @@ numbers, labels of a list's entries, bullets. Only the place on the page then te
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import itemgetter
 
 from tasks.documents.pdf_words import BULLETS, RAISED_NUMBER, PdfWord, group_lines
 
@@ -51,21 +52,16 @@ def place_marks(words: Sequence[PdfWord]) -> list[PdfWord]:
             segments += _split(line.words, MAX_WORD_GAP * body)
     if not 0 < len(marks) <= MAX_MARKS:
         return list(words)
-    moved: dict[int, tuple[list[PdfWord], list[PdfWord]]] = defaultdict(lambda: ([], []))
-    placed: set[int] = set()
-    for run in _split(
-        sorted(marks, key=lambda word: (round(word.bottom), word.x0)), MAX_GAP * body
-    ):
+    places = {id(word): float(at) for at, word in enumerate(words)}
+    moved: dict[int, tuple[float, PdfWord]] = {}
+    marks.sort(key=lambda word: (round(word.bottom), word.x0))
+    for run in _split(marks, MAX_GAP * body):
         if (found := _find_neighbour(run, segments)) is not None:
             neighbour, behind = found
-            moved[id(neighbour)][behind].extend(replace(w, place=neighbour.place) for w in run)
-            placed.update(map(id, run))
-    return [
-        each
-        for word in words
-        if id(word) not in placed
-        for each in (*moved[id(word)][False], word, *moved[id(word)][True])
-    ]
+            at = places[id(neighbour)] + (0.5 if behind else -0.5)
+            moved |= {id(word): (at, replace(word, place=neighbour.place)) for word in run}
+    kept = [(places[id(word)], word) for word in words if id(word) not in moved]
+    return [word for _, word in sorted([*kept, *moved.values()], key=itemgetter(0))]
 
 
 def _is_mark(word: PdfWord, body: float) -> bool:
