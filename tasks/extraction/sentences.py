@@ -10,12 +10,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import unescape
-
-from nupunkt import PunktSentenceTokenizer
+from typing import TYPE_CHECKING
 
 from tasks.extraction.blocks import MarkdownBlock
 from tasks.extraction.citations import LINK_END, Marker, find_markers
 from tasks.extraction.marker_forms import WORDS
+
+if TYPE_CHECKING:
+    from nupunkt import PunktSentenceTokenizer
 
 MIN_WORDS = 3
 """Shorter sentences are labels, not statements."""
@@ -208,7 +210,9 @@ def _continues_sentence(before: str, after: str) -> bool:
 
 
 @cache
-def _get_tokenizer() -> PunktSentenceTokenizer:
+def _get_tokenizer() -> "PunktSentenceTokenizer":
+    from nupunkt import PunktSentenceTokenizer  # slow to load, and `status` splits nothing
+
     return PunktSentenceTokenizer()
 
 

@@ -7,13 +7,15 @@ by `demo` (offline judge), the published edition in FOLDER likewise, and the sam
 small editions of research queries by a model judge through the ledger. The model is one server
 for both, in its own process. Then all tables are compared, but for the columns of WITHOUT,
 and the warehouses of COMMIT are evaluated again by this checkout's code:
-nothing may be pending. What COMMIT gave stays in DIR for the next comparison with it.
+nothing may be pending but scores of an older scorer, which cost nothing to compute. What COMMIT
+gave stays in DIR for the next comparison with it.
 
 Exit code 0: every table is equal, and no request was asked again.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,7 +39,9 @@ WITHOUT = {*MADE_AT, *INCIDENTAL, "message"}
 """Columns that say when or how something was made, and messages, which may be reworded."""
 
 
-WORK = ("Extracting ", "Measuring ", "Making key points", "Judging", "Scoring")
+SCORER = "tasks/scoring/pending.py"
+SCORING = "Scoring"
+WORK = ("Extracting ", "Measuring ", "Making key points", "Judging", SCORING)
 """How lines of stages begin that have something to do."""
 
 
@@ -66,6 +70,15 @@ class Side:
             raise RuntimeError(f"{' '.join(arguments)} ended with {done.returncode}:\n"
                                f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}")  # fmt: skip
         return done.stdout + done.stderr
+
+    def scorer(self) -> str:
+        """The version of this side's scorer."""
+        found = re.search(
+            r'^SCORER_VERSION = "(.+)"', (self.code / SCORER).read_text("utf-8"), re.M
+        )
+        if not found:
+            raise RuntimeError(f"{self.code / SCORER} names no SCORER_VERSION")
+        return found[1]
 
     def evaluations(self, published: bool) -> Iterator[tuple[str, ...]]:
         """The arguments of each evaluation."""
@@ -157,7 +170,8 @@ def main() -> int:
             symlinks=True,
             ignore=shutil.ignore_patterns("prefect"),
         )
-        found += pending(Side(ROOT, again, address), bool(published))
+        rescored = old.scorer() != new.scorer()
+        found += pending(Side(ROOT, again, address), bool(published), rescored)
     print("\n".join(found) or "Every table is equal, and nothing was asked again.")
     return 1 if found else 0
 
@@ -174,13 +188,14 @@ def compare(old: Side, new: Side, published: bool) -> list[str]:
     return found
 
 
-def pending(side: Side, published: bool) -> list[str]:
-    """What this code finds pending in warehouses of the commit before."""
+def pending(side: Side, published: bool, rescored: bool) -> list[str]:
+    """What this code finds pending in warehouses of the commit before; `rescored`: scores may."""
+    works = [work for work in WORK if not (rescored and work == SCORING)]
     asked = totals_of(side.address)["requests"]
     found = []
     for arguments in side.evaluations(published):
         said = side.python("flows", "evaluate", *arguments)
-        if any(work in said for work in WORK):  # a newer schema's snapshots are made anew
+        if any(work in said for work in works):  # a newer schema's snapshots are made anew
             found.append(f"evaluate {' '.join(arguments)}: something was pending:\n{said}")
     if totals_of(side.address)["requests"] != asked:
         found.append("The model was asked again.")
