@@ -57,7 +57,7 @@ _COUNTING = (
 )
 _COUNTS = re.compile(rf"(?:^|[^\w])(?:{_COUNTING})[.\s]*$", re.IGNORECASE)
 _NAME = re.compile(r"\b[A-Z][^\W_]*[*_\s]*$")
-_UNIT = re.compile(r"(?:^|\W)(?:[A-HJ-Za-z]|[b-df-hj-np-tv-xzµ]{2}|in|mi|yd|sec|cu|CO|H2O|co)\s?$")
+_UNIT = re.compile(r"(?:^|[^\w])(?:[A-Za-z]|[kcmnµd]m|ft|in|mi|yd|sec|kg|cu|sq|CO|H2O|co)\s?$")
 _BASE = re.compile(r"(?:^|[^\w.,–-])(?:10|\d)$")
 _FORMULA = re.compile(r"\\[A-Za-z]+$|[A-Za-z]\([^()]{0,9}\)$")
 RAISED_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
