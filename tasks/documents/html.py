@@ -78,19 +78,14 @@ def to_markdown(html: str, pictures: PictureCollector) -> str:
 
 
 def _check_depth(body: LexborNode) -> None:
-    depth, node = 0, body.first_child
-    while node is not None:
-        if node.first_child is not None:
-            depth, node = depth + 1, node.first_child
-            if depth > MAX_DEPTH:
-                raise UnreadableDocument(
-                    f"its elements lie more than {MAX_DEPTH} deep within each other. Export it "
-                    "afresh, or as Markdown."
-                )
-            continue
-        while node is not None and node.next is None and depth:
-            depth, node = depth - 1, node.parent
-        node = node.next if node is not None else None
+    depths: dict[int, int] = {}
+    for node in body.traverse():
+        depth = depths[node.mem_id] = depths.get(node.parent.mem_id, -1) + 1 if node.parent else 0
+        if depth > MAX_DEPTH:
+            raise UnreadableDocument(
+                f"its elements lie more than {MAX_DEPTH} deep within each other. Export it "
+                "afresh, or as Markdown."
+            )
 
 
 def _extract_pictures(body: LexborNode, pictures: PictureCollector) -> None:
