@@ -70,15 +70,7 @@ def read(content: bytes) -> ParsedDocument:
                 unread.append(UnreadablePage(number=number, reason=reason))
             page.close()
         heights = {page.page_number: float(page.height) for page in pdf.pages}
-    lines = {n: [x for x in found if isinstance(x, PdfLine)] for n, found in parts.items()}
-    kept = {id(line) for line in drop_running_heads(lines, heights)}
-    shown = [
-        part
-        for found in parts.values()
-        for part in found
-        if isinstance(part, PdfTable) or id(part) in kept
-    ]
-    markdown = to_markdown(shown)
+    markdown = to_markdown(drop_running_heads(parts, heights))
     collector = PictureCollector()
     if markdown.strip():  # a scan is shown itself
         remarks += _collect_pictures(content, collector)
@@ -196,8 +188,7 @@ def _find_ruled_cells(page: Page, words: Sequence[PdfWord]) -> CellPlaces:
             for c, box in enumerate(row.cells)
             if box is not None
             for at, word in enumerate(words)
-            if box[0] <= (word.x0 + word.x1) / 2 <= box[2]
-            and box[1] <= (word.top + word.bottom) / 2 <= box[3]
+            if word.is_within(box)
         }
         n_cells = sum(box is not None for row in found.rows for box in row.cells)
         filled = len({place for _, place in inside.values()})

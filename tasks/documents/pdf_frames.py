@@ -10,8 +10,8 @@ from tasks.documents.pdf_words import PdfWord
 
 MAX_HEIGHT = 2.0
 MAX_GAP = 1.2
-"""In multiples of the letters' size: how high the frame of a word is at most, and the blank to its
-words and to the next ones. Cells are larger."""
+"""In multiples of the letters' size: how high the frame of a word is at most, and how far from it
+the next word. Cells are larger."""
 MAX_FRAMES = 2_000
 """Frames looked at on one page; a drawing has more."""
 
@@ -23,7 +23,7 @@ def set_word_frames_apart(page: Page, words: Sequence[PdfWord]) -> tuple[Page, l
     """Return the page without the frames that hold a part of one line, and its words, with those
     in such frames marked.
 
-    Such a frame fits its words closely, has text beside it, and none of the same width adjoins it
+    Such a frame is as high as its words, has text beside it, and none of the same width adjoins it
     above or below, as the cells of a column do.
     """
     boxes = dict.fromkeys(_box(shape) for shape in [*page.rects, *page.curves][:MAX_FRAMES])
@@ -46,15 +46,13 @@ def _is_above(box: _Box, other: _Box) -> bool:
 
 
 def _find_held(box: _Box, words: Sequence[PdfWord]) -> list[int]:
-    """Return the indices of the words that a box closely fits; none if it is no frame of words."""
+    """Return the indices of the words in a box of one line with words beside it; else none."""
     x0, top, x1, bottom = box
-    line = [at for at, w in enumerate(words) if top <= (w.top + w.bottom) / 2 <= bottom]
-    inside = [at for at in line if x0 <= (words[at].x0 + words[at].x1) / 2 <= x1]
-    if not inside:
+    inside = [at for at, word in enumerate(words) if word.is_within(box)]
+    size = max((words[at].size for at in inside), default=0.0)
+    if bottom - top > MAX_HEIGHT * size:
         return []
-    size = max(words[at].size for at in inside)
     gap = MAX_GAP * size
-    padding = max(words[inside[0]].x0 - x0, x1 - words[inside[-1]].x1)
-    fits = bottom - top <= MAX_HEIGHT * size and padding <= gap
-    beside = (words[at] for at in set(line).difference(inside))
-    return inside if fits and any(w.x1 >= x0 - gap and w.x0 <= x1 + gap for w in beside) else []
+    near = [w for w in words if w.x1 >= x0 - gap and w.x0 <= x1 + gap]
+    n_near = sum(top <= (word.top + word.bottom) / 2 <= bottom for word in near)
+    return inside if n_near > len(inside) else []

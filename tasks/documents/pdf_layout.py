@@ -5,7 +5,7 @@ at a larger distance, or could have been avoided because its first word would ha
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,7 +13,7 @@ from statistics import median
 
 from tasks.documents.pdf_marks import is_citation
 from tasks.documents.pdf_paragraphs import ENDS_IN_ADDRESS, Vocabulary, join_lines
-from tasks.documents.pdf_words import BULLETS, RAISED_NUMBER, PdfLine
+from tasks.documents.pdf_words import BULLETS, RAISED_NUMBER, PdfLine, measure_size
 
 MIN_HEADING = 1.12
 """A line whose letters are this many times as large as the body text's is a heading."""
@@ -69,10 +69,7 @@ class _PdfWriter:
         rows = [row for part in parts if isinstance(part, PdfTable) for row in part.rows]
         cells = [line for row in rows for cell in row for line in cell]
         self._vocabulary = Vocabulary.from_lines([*lines, *cells])
-        sizes: Counter[float] = Counter()
-        for line in lines:
-            sizes[line.size] += len(line.text)
-        self._body = sizes.most_common(1)[0][0] if sizes else 0.0
+        self._body = measure_size(lines)
         larger = sorted({x.size for x in lines if self._is_large(x)}, reverse=True)
         self._levels = {size: min(n, 6) for n, size in enumerate(larger, start=1)}
         self._edges = _find_right_edges(lines)
@@ -150,7 +147,7 @@ class _PdfWriter:
         cites = ENDS_IN_ADDRESS.search(last.text) or (end.url and not is_citation(end))
         if cites and all(_ENTRY.fullmatch(x.words[0].text) for x in (block.lines[0], line)):
             return True  # an entry behind the address of the one before
-        one, other = last.place, line.place
+        one, other = (part.place.block if part.place else 0 for part in (last, line))
         if last.page != line.page:
             return (
                 level is not None
@@ -158,8 +155,8 @@ class _PdfWriter:
                 or _SENTENCE_END.search(last.text) is not None
                 or self._ends_early(last, line)
             )
-        tagged = one is not None and other is not None and one.block > 0 and other.block > 0
-        if tagged and one is not None and other is not None and one.block != other.block:
+        tagged = one > 0 and other > 0
+        if tagged and one != other:
             return True
         if level is not None:
             return not tagged and line.top - last.top > 2 * max(line.size, last.size)

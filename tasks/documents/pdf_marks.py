@@ -5,26 +5,20 @@ numbers, labels of a list's entries, bullets. Only the place on the page then te
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 
-from tasks.documents.pdf_words import BULLETS, RAISED_NUMBER, PdfWord, group_lines
+from tasks.documents.pdf_words import BULLETS, RAISED_NUMBER, PdfWord, group_lines, measure_size
 
 MAX_SMALL = 0.8
 """A mark's letters are at most this many times as large as those of the text."""
-MAX_LINKED = 40
-"""Most characters of a small linked mark that is no number."""
 MAX_GAP = 2.5
-MAX_RAISED_GAP = 0.8
-"""Most blank between a mark and its text, in multiples of the letters' size. Numbers without a link
-stand closer: others count the lines of a page."""
+"""Most blank between a mark and its text, in multiples of the letters' size."""
 MAX_WORD_GAP = 1.5
 """A larger blank within a line parts columns."""
 _LABEL = re.compile(rf"[{BULLETS}]|\d{{1,3}}[.)]")
-_ADDRESS = re.compile(r"<?(?:https?://|www\.)", re.IGNORECASE)
 MAX_MARKS = 1_000
 """Marks brought to their lines on one page; a report's has a hundred."""
 
@@ -39,10 +33,7 @@ def place_marks(words: Sequence[PdfWord]) -> list[PdfWord]:
 
     Marks that are drawn with their line keep their place, and so do those beside no text.
     """
-    sizes: Counter[float] = Counter()
-    for word in words:
-        sizes[word.size] += len(word.text)
-    body = max(sizes, key=lambda size: sizes[size], default=0.0)
+    body = measure_size(words)
     marks: list[PdfWord] = []
     segments: list[Sequence[PdfWord]] = []
     for line in group_lines(1, words):
@@ -68,9 +59,7 @@ def _is_mark(word: PdfWord, body: float) -> bool:
     small, linked = word.size <= MAX_SMALL * body, word.url is not None
     if RAISED_NUMBER.fullmatch(word.text):
         return small or linked
-    if _LABEL.fullmatch(word.text):
-        return not linked
-    return small and linked and len(word.text) <= MAX_LINKED and not _ADDRESS.match(word.text)
+    return not linked and _LABEL.fullmatch(word.text) is not None
 
 
 def _split(words: Sequence[PdfWord], gap: float) -> Iterator[Sequence[PdfWord]]:
@@ -96,16 +85,15 @@ def _find_neighbour(
     """Find the word that marks belong to, and whether they stand behind it."""
     first, last = run[0], run[-1]
     label, linked = _LABEL.fullmatch(first.text) is not None, first.url is not None
-    reach = MAX_GAP if label or linked else MAX_RAISED_GAP
     slack = 0.3 * first.size
     near = [word for segment in segments for word in segment if _is_beside(word, first)]
     left = max((w for w in near if w.x1 <= first.x0 + slack), key=lambda w: w.x1, default=None)
     right = min((w for w in near if w.x0 >= last.x1 - slack), key=lambda w: w.x0, default=None)
     to_left = first.x0 - left.x1 if left else float("inf")
     to_right = right.x0 - last.x1 if right else float("inf")
-    if left and not label and to_left <= min(reach * left.size, max(to_right, left.size)):
+    if left and not label and to_left <= min(MAX_GAP * left.size, max(to_right, left.size)):
         return left, True
-    if right and to_right <= min(reach * right.size, to_left):
+    if right and to_right <= min(MAX_GAP * right.size, to_left):
         return right, False
     return _find_above(first, segments) if linked and not label else None
 

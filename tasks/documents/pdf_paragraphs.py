@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import groupby
 
-from tasks.documents.pdf_marks import MAX_SMALL, is_citation
+from tasks.documents.pdf_marks import is_citation
 from tasks.documents.pdf_words import RAISED_NUMBER, PdfLine, PdfWord
 from tasks.extraction.marker_forms import is_exponent
 from tasks.wikipedia.inline import escape_words
 
 ENDS_IN_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S*", re.IGNORECASE)
-BEGINS_ADDRESS = re.compile(r"<?https?://", re.IGNORECASE)
+_BEGINS_ADDRESS = re.compile(r"<?https?://", re.IGNORECASE)
 _MAY_BREAK_AFTER = frozenset("-/?&=_.%#:~+,")
 _ONLY_IN_ADDRESSES = re.compile(r"[=&%_?#~]\w|\w/\w|\w\.\w+$")
 _OF_AN_ADDRESS = re.compile(r"[/=&%_?#~]|\w[-.]\w|\d")
@@ -20,7 +20,9 @@ _ENDS_HYPHENATED = re.compile(r"([^\W\d_]{2,})-$")
 _FIRST_LETTERS = re.compile(r"([^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef]")
-MAX_RAISED = 0.9
+_STOPS = re.compile(r"[,.;:!?)\]”’]+")
+"""Follow a word without a blank, whatever room a frame or a raised number takes between them."""
+MAX_SMALL = 0.9
 """Raised letters are at most this many times as large as the line's."""
 MIN_HYPHENATED = 2
 """Hyphenated words that occur whole elsewhere, from which a document counts as hyphenated."""
@@ -89,15 +91,14 @@ def _split_pieces(line: PdfLine) -> Iterator[PdfPiece]:
     only_citations = all(map(is_citation, line.words))
     cited = False
     for word in line.words:
-        gap = word.x0 - last.x1 if last else 1.0
-        glued = last is not None and gap < 0.15 * min(word.size, last.size)
-        if last is not None and (last.framed or is_citation(last)) and word.text[0] in ",.;:!?)":
-            glued = True  # the blank belongs to the frame
         text = word.text
-        small = word.size <= MAX_SMALL * size
-        raised = word.size <= MAX_RAISED * size and (
-            word.bottom < bottom - (0.1 if small else 0.25) * size
+        stop = _STOPS.match(text)
+        glued = last is not None and (
+            word.x0 - last.x1 < 0.15 * min(word.size, last.size)
+            or (stop is not None and (last.framed or stop[0] == text))
         )
+        small = word.size <= MAX_SMALL * size
+        raised = small and word.bottom < bottom - 0.2 * size
         follows = last is not None and (cited or not is_exponent(last.text, len(last.text)))
         cited = raised and follows and RAISED_NUMBER.fullmatch(text) is not None
         if cited:
@@ -129,7 +130,7 @@ def _join(pieces: list[PdfPiece], piece: PdfPiece, vocabulary: Vocabulary) -> No
 def _is_broken_address(last: PdfPiece, piece: PdfPiece) -> bool:
     if not ENDS_IN_ADDRESS.search(last.text):
         return False
-    if piece.text[:1] in "[(<" or BEGINS_ADDRESS.match(piece.text):
+    if piece.text[:1] in "[(<" or _BEGINS_ADDRESS.match(piece.text):
         return False
     if last.url or piece.url:
         whole = ENDS_IN_ADDRESS.search(last.text + piece.text)

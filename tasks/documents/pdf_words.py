@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pdfplumber.page import Page
 
@@ -35,6 +36,9 @@ _DIGITS = re.compile(r"\d+")
 _NO_CHARACTER = re.compile(r"\(cid:\d+\)|[\ufffd\x00-\x08\x0b\x0e-\x1f]")
 
 
+Part = TypeVar("Part")
+
+
 @dataclass(frozen=True, slots=True)
 class PdfWord:
     text: str
@@ -50,6 +54,11 @@ class PdfWord:
     place: TagPlace | None
     framed: bool = False
     """Whether a frame holds it within its line, such as code."""
+
+    def is_within(self, box: tuple[float, float, float, float]) -> bool:
+        """Return whether its middle lies in a box: x0, top, x1, bottom."""
+        x0, top, x1, bottom = box
+        return x0 <= (self.x0 + self.x1) / 2 <= x1 and top <= (self.top + self.bottom) / 2 <= bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +90,8 @@ class PdfLine:
 
     @property
     def size(self) -> float:
-        """Font size of most of its letters, but those in frames or links if it has others."""
-        sizes: Counter[float] = Counter()
-        for word in [w for w in self.words if not w.framed and w.url is None] or self.words:
-            sizes[word.size] += len(word.text)
-        return sizes.most_common(1)[0][0]
+        """Font size of most of its letters, but those of links if it has others."""
+        return measure_size([word for word in self.words if word.url is None] or self.words)
 
     @property
     def bold(self) -> bool:
@@ -94,6 +100,14 @@ class PdfLine:
     @property
     def place(self) -> TagPlace | None:
         return self.words[0].place
+
+
+def measure_size(parts: Iterable[PdfWord | PdfLine]) -> float:
+    """Return the font size of most letters; 0 if there are none."""
+    sizes: Counter[float] = Counter()
+    for part in parts:
+        sizes[part.size] += len(part.text)
+    return max(sizes, key=lambda size: sizes[size], default=0.0)
 
 
 def extract_words(page: Page, tagged: Mapping[int, TagPlace]) -> list[PdfWord]:
@@ -137,32 +151,29 @@ def group_lines(number: int, words: Sequence[PdfWord]) -> Iterator[PdfLine]:
 
 
 def drop_running_heads(
-    pages: Mapping[int, Sequence[PdfLine]], heights: Mapping[int, float]
-) -> list[PdfLine]:
-    """Return the lines of all pages, without running heads, feet and page numbers."""
-    seen: Counter[tuple[str, int, int]] = Counter()
-    for number, lines in pages.items():
-        seen.update({_head_key(x) for x in lines if _in_margin(x, heights[number])})
-    enough = max(2, MIN_REPEATED * len(pages))
-    return [
-        line
-        for number, lines in pages.items()
-        for line in lines
-        if not (
-            _in_margin(line, heights[number])
-            and (seen[_head_key(line)] >= enough or _PAGE_NUMBER.fullmatch(line.text))
-        )
+    pages: Mapping[int, Sequence[PdfLine | Part]], heights: Mapping[int, float]
+) -> list[PdfLine | Part]:
+    """Return the parts of all pages, without running heads, feet and page numbers."""
+    margins = [
+        [part for part in parts if isinstance(part, PdfLine) and _in_margin(part, heights[number])]
+        for number, parts in pages.items()
     ]
+    seen = Counter(key for lines in margins for key in {_head_key(line) for line in lines})
+    enough = max(2, MIN_REPEATED * len(pages))
+    dropped = {
+        id(line)
+        for lines in margins
+        for line in lines
+        if seen[_head_key(line)] >= enough or _PAGE_NUMBER.fullmatch(line.text)
+    }
+    return [part for parts in pages.values() for part in parts if id(part) not in dropped]
 
 
 def _annotate_letters(page: Page) -> None:
     """Annotate each letter with its marked content id and the URL of the link on it, without the
     passage of the page that the link marks."""
     links = [
-        (
-            *(link["x0"] - 1, link["x1"] + 1, link["top"] - 1, link["bottom"] + 1),
-            link["uri"].partition("#:~:")[0],
-        )
+        (link["x0"] - 1, link["x1"] + 1, link["top"] - 1, link["bottom"] + 1, link["uri"])
         for link in page.hyperlinks
         if isinstance(link["uri"], str) and link["uri"].lower().startswith(("http://", "https://"))
     ]
@@ -178,7 +189,11 @@ def _annotate_letters(page: Page) -> None:
         x = (letter["x0"] + letter["x1"]) / 2
         y = (letter["top"] + letter["bottom"]) / 2
         letter["url"] = next(
-            (uri for x0, x1, top, bottom, uri in links if x0 <= x <= x1 and top <= y <= bottom),
+            (
+                uri.partition("#:~:")[0]
+                for x0, x1, top, bottom, uri in links
+                if x0 <= x <= x1 and top <= y <= bottom
+            ),
             None,
         )
 
