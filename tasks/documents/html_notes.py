@@ -66,14 +66,13 @@ def _write_notes(body: LexborNode) -> None:
         block = _find_block(place) if number and place else None
         if not number or not block or any(n.mem_id in notes for n in _list_above(link)):
             continue
-        if block.mem_id not in kinds:
-            kinds[block.mem_id] = _tell_kind(block)
-        if kinds[block.mem_id] == "note":
+        kind = kinds.get(block.mem_id) or kinds.setdefault(block.mem_id, _tell_kind(block))
+        if kind == "note":
             unused = number[1] if number[1] not in taken else f"note-{len(notes)}"
             name = notes.setdefault(block.mem_id, (block, unused))[1]
             taken.add(name)
             link.replace_with(f"[^{name}]")
-        elif kinds[block.mem_id] == "list":
+        elif kind == "list":
             link.replace_with(f"[{number[1]}]")
     for note, name in notes.values():
         _write_line(note, name)
@@ -93,8 +92,8 @@ def _tell_kind(block: LexborNode) -> str:
     text, heading = block.text().strip(), block.css_first(_HEADINGS)
     if block.tag in _NOTES and 0 < len(text) <= MAX_NOTE and not block.css_first(_NO_NOTE):
         return "note"
-    title = text if block.tag in _HEADINGS.split(", ") else heading.text() if heading else ""
-    return "list" if block.tag in _LISTS or is_reference_heading(title.strip()) else "chapter"
+    title = heading.text().strip() if heading else ""
+    return "list" if block.tag in _LISTS or is_reference_heading(title) else "chapter"
 
 
 def _write_line(note: LexborNode, name: str = "") -> None:
