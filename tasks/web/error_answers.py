@@ -54,6 +54,7 @@ _SAYS: dict[PageStatus, re.Pattern[str]] = {
     """),
     "bot_wall": compile_patterns(r"rate ?limit|too many requests|quota|throttl|\b429\b"),
 }
+_NO_ERROR = ("none", "false", "no", "0")
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_\-]+")
 """Where words begin in `NoSuchKey` and `no_such_key`."""
 Field = tuple[str, str]
@@ -110,7 +111,7 @@ def _spell(name: str) -> str:
 def _check_fields(fields: list[Field]) -> None:
     """Raise `PageUnreadable` unless these are the fields of data."""
     said = [field for field in fields if field[1]]
-    errors = [path for path, words in said if _is_error(path, words)]
+    errors = [p for p, words in said if _ERROR.search(p) and words.lower() not in _NO_ERROR]
     others = [f for f in said if not _TECHNICAL.search(f[0]) and f[0] not in errors]
     # Data lies deeper, or is longer, than what was asked for.
     depth = min((path.count(".") for path in errors), default=0)
@@ -128,11 +129,3 @@ def _check_fields(fields: list[Field]) -> None:
         raise PageUnreadable(f"it only says: {words[:100]}", status or "unfetchable")
     if all(_NOTHING.search("=".join(field).lower()) for field in said):
         raise PageUnreadable("it holds no data", "empty")
-
-
-def _is_error(path: str, words: str) -> bool:
-    """Return whether a field is part of an error, or is one: no measure, and not `no`."""
-    found = _ERROR.search(path)
-    if found is None or found.end() < len(path):
-        return found is not None
-    return bool(re.search(r"[^\W\d_]{3}", words)) and words.lower() not in ("none", "false")

@@ -83,13 +83,12 @@ async def _decode(
     is ignored, as browsers do."""
     stream = None
     rest = b""
-    first = bytearray()  # what came before anything was decoded
+    first: bytearray | None = bytearray()  # what came before anything was decoded
     n_parts = 0
-    has_decoded = False
     reason = "the packed body broke off"
     async for data in raw:
         rest += data
-        if not has_decoded:
+        if first is not None:
             first += data
         try:
             while stream is None or not stream.eof or rest.startswith(_NEXT_PART):
@@ -99,7 +98,7 @@ async def _decode(
                 # zlib returns what it has not looked at; the others keep it themselves.
                 rest = getattr(stream, "unused_data" if stream.eof else "unconsumed_tail", b"")
                 if piece:
-                    has_decoded = True
+                    first = None
                     yield piece
                 elif not stream.eof:
                     break
@@ -112,7 +111,7 @@ async def _decode(
             return
     if stream is None or stream.eof:
         return
-    if has_decoded or detect_kind(bytes(first), None)[0] == "other":
+    if first is None or detect_kind(bytes(first), None)[0] == "other":
         raise FetchFailed(reason, retryable=True)
     yield bytes(first)  # a text or a PDF: somebody has already decoded it
     async for data in raw:
