@@ -16,7 +16,9 @@ _SOURCE_LABEL = re.compile(
     r"[\s\])*_]{0,4}",
     re.IGNORECASE,
 )
-LINK_END = re.compile(r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<#])")
+LINK_END = re.compile(
+    r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<#])|[\s)\]）】*_]{0,9}(?:[。！？；）】]|$)"
+)
 _BEHIND_SOURCE = re.compile(r"\s*(?:[.,;:)\]|。，；）]|$|\[|\(|<a\b)", re.MULTILINE)
 _REFERENCE_LINK = re.compile(r"(?<!\\)\[([^\[\]\n]{1,300})\] ?\[([\w.:-]{1,40})\]")
 _BARE_NUMBER = re.compile(
@@ -114,19 +116,27 @@ def _add_uncertain(
 ) -> list[Marker]:
     """Add the markers that the list explains.
 
-    A number without any sign around it counts only in a report that does not cite by others.
+    A number without any sign around it, or one that may be an exponent, counts only in a report
+    that does not cite by others.
     """
-    certain = [m for m in taken if m.numbers and any(key in entries for key in m.numbers)]
-    n_certain = sum(not any(start <= m.start < end for start, end in lists) for m in certain)
+    body = _leave_lists(taken, lists)
+    n_links = sum(bool(marker.url) for marker in body)
+    n_certain = sum(any(key in entries for key in marker.numbers) for marker in body)
     for form in MARKER_FORMS:
         if form.certainty == "needs an entry":
             found = merge_markers((), _find_form(text, form, entries))
-            others = n_certain * (BARE_SHARE if form.least > 1 else 1) if form.is_bare else 0
+            rivals = BARE_SHARE if form.least > 1 else 1
+            others = max(n_links, n_certain * rivals) if form.is_bare or form.raised else 0
             if len(found) >= form.least and len(found) > others:
                 taken = merge_markers(taken, found)
-    if n_certain:
+                n_links = 0 if form.is_bare else n_links  # it cites by numbers, in other places too
+    if any(marker.numbers and not marker.url for marker in _leave_lists(taken, lists)):
         taken = merge_markers(taken, _find_bare_numbers(text, entries))
     return taken
+
+
+def _leave_lists(markers: list[Marker], lists: Sequence[tuple[int, int]]) -> list[Marker]:
+    return [m for m in markers if not any(start <= m.start < end for start, end in lists)]
 
 
 def _find_bare_numbers(text: str, entries: Collection[str]) -> Iterator[Marker]:

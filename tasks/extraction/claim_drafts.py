@@ -12,6 +12,7 @@ from tasks.extraction.sentences import (
     Sentence,
     count_words,
     is_only_markers,
+    names_source,
     split_block,
 )
 from tasks.extraction.urls import normalise_url
@@ -83,10 +84,12 @@ def _add_markers(drafts: list[DraftClaim], markers: Sequence[Marker]) -> None:
 
 
 def _draft_block(block: MarkdownBlock, sentences: Sequence[Sentence]) -> list[DraftClaim]:
-    """Return the statements of a block; a label's markers go to the statement before it."""
+    """Return the statements of a block; the markers of labels and of what only names a source go to
+    the statement before."""
     kept: list[DraftClaim] = []
     for sentence in sentences:
-        if count_words(sentence.text) >= MIN_WORDS:
+        adds_source = bool(kept and sentence.markers) and names_source(sentence.text)
+        if count_words(sentence.text) >= MIN_WORDS and not adds_source:
             kept.append(DraftClaim(sentence, block))
         elif kept and sentence.markers:
             kept[-1] = kept[-1].with_markers(sentence.markers)

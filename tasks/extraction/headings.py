@@ -11,9 +11,11 @@ _ENGLISH = (
 )
 _ENGLISH_HEADING = (
     r"(?:appendix(?:\s[\dA-Z])?\s?[:.–-]\s?)?"
-    r"(?:(?:selected|key|cited|list of|main|primary|secondary|additional|web)\s)*"
-    rf"{_ENGLISH}(?:\s(?:and|&|/)\s(?:data\s)?{_ENGLISH})*"
-    r"(?:\s(?:index|table|list|used|utilized|cited|consulted|used in this (?:report|article)))*"
+    r"(?:(?:selected|suggested|recommended|prioriti[sz]ed|annotated|full|complete|key|"
+    r"cited|list of|main|primary|secondary|additional|academic|official|web)\s)*"
+    rf"{_ENGLISH}(?:\s?(?:and|&|/)\s?(?:data\s)?{_ENGLISH})*"
+    r"(?:\s(?:index|table|list|used|utilized|cited|consulted|"
+    r"used in this (?:report|article|section|study|paper)))*"
 )
 _OTHER_WORDS = r"""
 quellen(?:verzeichnis|angaben|nachweise?)?|literatur(?:verzeichnis|angaben)?|einzelnachweise|
@@ -41,10 +43,10 @@ referensi|daftar pustaka|sumber|karya yang dikutip|rujukan|
 _OTHER = "(?:" + _OTHER_WORDS.replace("\n", "") + ")"
 _BESIDE = (
     r"(?:citad[ao]s|consultad[ao]s|bibliográfic[ao]s|utilizad[ao]s|bibliografiche|citate|consultate|"
-    r"bibliographiques|列表|清单|一覧|リスト|目录|목록)"
+    r"bibliographiques|列表|清单|汇总|匯總|举例|舉例|一覧|リスト|とリンク集|目录|목록)"
 )
 _OTHER_HEADING = (
-    rf"(?:附录\s?\w?[:：]?\s?)?(?:关键|主要|重要|相关|核心|外部|最终|(?:数据|资料)[与和及])?{_OTHER}(?:\s?(?:und|et|y|e|en|i|и|та|ve|和|与|及|・|&|/)\s?{_OTHER})*"
+    rf"(?:附录\s?\w?[:：]?\s?)?(?:关键|主要|重要|相关|核心|外部|最终|核[对對查]|(?:数据|资料)[与和及])*{_OTHER}(?:\s?(?:und|et|y|e|en|i|и|та|ve|和|与|及|・|&|/)\s?{_OTHER})*"
     rf"(?:\s?{_BESIDE})*"
 )
 HEADING = f"(?:{_ENGLISH_HEADING}|{_OTHER_HEADING})"
@@ -54,14 +56,18 @@ _NUMBERING = re.compile(
     r"^(?:\d{1,3}(?:\\?\.\d{1,3})*\\?[.)]?|[IVX]{1,5}\.)\s+|^[一二三四五六七八九十]{1,3}、\s*"
 )
 _MARKUP = re.compile(r"\\(?=[^\w\s])|[*_`]{1,3}|<[^<>]{0,200}>")
+_REMARK = re.compile(r"\s*(?:\([^()]{1,60}\)|（[^（）]{1,60}）|\\?\[[^\[\]]{1,60}\])$")
+_TRANSLATED = re.compile(r"\s*[|/｜／]\s*")
 _DECORATION = re.compile(r"^[^\w(\[]+|[^\w)\].!?%+#\"'”’…]+$")
 """Emoji and rules around a heading's words."""
 
 
 def is_reference_heading(heading: str) -> bool:
-    """Whether a heading introduces references, notes, links or a bibliography."""
-    words = strip_heading_markup(heading)[:200].rstrip(" :：")
-    return _HEADING.fullmatch(_NUMBERING.sub("", _DECORATION.sub("", words))) is not None
+    """Whether a heading introduces references, notes, links or a bibliography, also in two
+    languages or with a remark in parentheses: `来源 | Sources`, `Sources (2025)`."""
+    words = _REMARK.sub("", strip_heading_markup(heading)[:200].rstrip(" :："))
+    parts = _TRANSLATED.split(_NUMBERING.sub("", _DECORATION.sub("", words)))
+    return all(_HEADING.fullmatch(part) for part in parts)
 
 
 def strip_heading_markup(heading: str) -> str:

@@ -57,9 +57,13 @@ _COUNTING = (
 )
 _COUNTS = re.compile(rf"(?:^|[^\w])(?:{_COUNTING})[.\s]*$", re.IGNORECASE)
 _NAME = re.compile(r"\b[A-Z][^\W_]*[*_\s]*$")
-_UNIT = re.compile(r"(?:^|[^\w])(?:[A-Za-z]|[kcmnµd]m|ft|in|mi|yd|sec|kg|cu|sq|CO|H2O|co)\s?$")
-_BASE = re.compile(r"(?:^|[^\w.,–-])(?:10|\d)$")
-_FORMULA = re.compile(r"\\[A-Za-z]+$|[A-Za-z]\([^()]{0,9}\)$")
+_UNIT = re.compile(
+    r"(?:^|[^A-Za-z])(?:[A-Za-zµμ]|[kcmnµμd]m|ft|in|mi|yd|sec|kg|cu|sq|CO|H2O|co)\s?$"
+)
+_BASE = re.compile(r"(?<![\d.,])(?:10|\d)$")
+_FORMULA = re.compile(r"\\[A-Za-z]+$|[A-Za-z]\([^()]{0,9}\)$|\$[^\s$]{1,11}$")
+_SIGNS = tuple("⁻⁺₀₁₂₃₄₅₆₇₈₉")
+"""What stands beside exponents and charges, not beside marks."""
 RAISED_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 Certainty = Literal["unmistakable", "needs an entry"]
@@ -103,17 +107,18 @@ class MarkerForm:
             return
         for match in self.pattern.finditer(text):
             at = match.start("mark")
-            if self.raised and is_exponent(text, at):
+            end = match.end("mark")
+            if self.raised and (is_exponent(text, at) or text.startswith(_SIGNS, end)):
                 continue
-            if self.least > 1 and _is_counted(text, at, match.end("mark")):
+            if self.least > 1 and _is_counted(text, at, end):
                 continue
             keys = _read_keys(match["keys"], entries)
             if self.certainty == "needs an entry":
                 if not keys or not all(key in entries for key in keys):
                     continue
-            elif text[at] == "[" and "0" in keys and "0" not in entries:
+            elif text[at] in "[\\" and "0" in keys and "0" not in entries:
                 continue  # an array or its index
-            yield FormMatch(at, match.end("mark"), keys)
+            yield FormMatch(at, end, keys)
 
 
 def _form(
@@ -174,7 +179,7 @@ MARKER_FORMS: tuple[MarkerForm, ...] = (
           r"(?=\s{0,2}(?:[.,;:!?。，；、|(\[（]|$))", least=3, signs="(（{"),
     _form("number behind the full stop", "canals.2 The", "number", "needs an entry",
           rf"(?:[^\W\d_]|[%°$€£)\]”\"’]|{_YEAR}(?=[^\d]{{1,4}}\d{{1,3}}(?:\s+(?-i:[^\W\da-z_][^\WA-Z_]|[AI]\b)|\s*$|\s*\|)))"
-          rf"(?=[^\w\s]{{1,9}}\d){_NOT_COUNTING}(?<!^\w)(?<![\s#*(]\w)"
+          rf"(?=[^\w\s]{{1,9}}\d){_NOT_COUNTING}(?<!^\w)(?<![\s#*(][A-Za-z])"
           r"[)*_`\"”’]{0,4}\\?[.,;:!?…。！？，；、：)\"”’」』）][)*_`\"”’\]]{0,4}"
           rf"(?P<mark>(?P<keys>{_MANY})){_AFTER_STOP}"),
     _form("number before the full stop", "canals 2.", "number", "needs an entry",
@@ -191,13 +196,15 @@ MARKER_FORMS: tuple[MarkerForm, ...] = (
 """In the order of precedence. Links, addresses and reference links (`[words][1]`) come before
 them; a number alone at the end of a line (`on one." 6`) comes last (`citations`)."""
 _KEYS_OF_TOKENS = re.compile(rf"{_TOKEN}|{_KINDS}:\s?\d{{1,4}}", re.IGNORECASE)
-MAX_RANGE = 40
+MAX_RANGE = 100
 
 
 def is_exponent(text: str, at: int) -> bool:
     """Whether a raised number at an offset belongs to the number or unit before it."""
-    before = text[max(0, at - 12) : at].rstrip("*_\\$ ")
-    return any(pattern.search(before) for pattern in (_BASE, _UNIT, _FORMULA))
+    before = text[max(0, at - 12) : at].rstrip("*_\\ ")
+    return before.endswith(_SIGNS) or any(
+        pattern.search(before.rstrip("$")) for pattern in (_BASE, _UNIT, _FORMULA)
+    )
 
 
 def _is_counted(text: str, start: int, end: int) -> bool:
@@ -208,7 +215,7 @@ def _is_counted(text: str, start: int, end: int) -> bool:
 
 
 def expand_numbers(numbers: str) -> tuple[str, ...]:
-    """Expand `1, 3-5` to 1, 3, 4, 5. Of descending ranges or those over 40, keep the two ends."""
+    """Expand `1, 3-5` to 1, 3, 4, 5. Of descending ranges or those over 100, keep the two ends."""
     found: list[str] = []
     for low, high in _PART.findall(numbers):
         if high and 0 < int(high) - int(low) <= MAX_RANGE:

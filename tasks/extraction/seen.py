@@ -18,7 +18,11 @@ _TOKENS = re.compile(
 _ATTRIBUTE = re.compile(
     r"([a-z][\w:-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=]+)))?", re.IGNORECASE
 )
-_MARKDOWN_COMMENT = re.compile(r"^ {0,3}\[(?://|comment)\]: ?(?:#|<>)[^\n]*", re.IGNORECASE | re.M)
+_UNSEEN_LINE = re.compile(
+    r"^ {0,3}\[(?:(?://|comment)\]: ?(?:#|<>)|[^\[\]\n]{1,80}\]: ?<?data:)[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Comments of Markdown, and pictures whose data stands at the end."""
 _VOID = frozenset(["br", "hr", "img", "input", "meta", "link", "wbr", "source", "col"])
 _BLOCKS = frozenset(["div", "section", "article", "aside", "details", "table", "ul", "ol", "main"])
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
@@ -37,7 +41,7 @@ MAX_AROUND = 80
 def mask_unseen(markdown: str) -> str:
     """Return a report with blanks for what a reader does not see; the offsets stay the same."""
     text = _mask_fence(markdown)
-    text = _MARKDOWN_COMMENT.sub(lambda match: " " * len(match.group()), text)
+    text = _UNSEEN_LINE.sub(lambda match: " " * len(match.group()), text)
     spans = list(_find_hidden(text)) if "<" in text else []
     return _blank(text, spans) if spans else text
 

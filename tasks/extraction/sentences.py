@@ -24,8 +24,9 @@ MIN_WORDS = 3
 
 _MARKUP = re.compile(
     r"!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,60}\])"  # image
+    r"|(?P<escaped>\\[!-)+-/:-@\[-`{-~]|(?<=\S )\\\*(?= )|(?<=\w)\\\*(?=\w))|\\\*"
+    r"|(?<!`)(?P<ticks>`{1,2})(?!`)[^`\n]{1,500}(?<!`)(?P=ticks)(?!`)"
     r"|</?[A-Za-z][^<>\n]{0,200}>"
-    r"|\\(?=[!-/:-@\[-`{-~])"
     r"|\*{1,3}|`+|(?<!\w)_{1,3}|_{1,3}(?!\w)"
     r"|&\#?\w{2,8};"
     r"|\s+"
@@ -57,6 +58,12 @@ _SOURCE_WORD = re.compile(
     rf"^\W*(?:{WORDS}|evidence|links?|证据|依据|链接|数据链接|源头)\s?(?:[(（]\w{{1,9}}[)）])?\s?(?=[:：]|\W*$)",
     re.IGNORECASE,
 )
+_SOURCE_NAMED = re.compile(
+    r"^\W*(?:sources?|citations?|references?|quellen?|fontes?|fuentes?|fonti|источники?|nguồn|출처|出典|"
+    r"(?:资料|資料|数据|數據|信息)?(?:来源|來源))\s?(?:[(（]\w{1,9}[)）])?\s?[:：]",
+    re.IGNORECASE,
+)
+MAX_SOURCE_WORDS = 25
 UNSPLIT = {
     "Thai": r"[\u0e00-\u0e7f]", "Lao": r"[\u0e80-\u0eff]", "Burmese": r"[\u1000-\u109f]",
     "Khmer": r"[\u1780-\u17ff]", "Tibetan": r"[\u0f00-\u0fff]",
@@ -120,12 +127,18 @@ def strip_markup(text: str, block: MarkdownBlock, markers: Sequence[Marker] = ()
 
 
 def is_only_markers(text: str, block: MarkdownBlock, markers: Sequence[Marker]) -> bool:
-    """Whether a block holds citation markers and links, and no other words."""
+    """Whether a block holds citation markers and links, and no other words but a source's name."""
     if not any(marker.cites for marker in markers):
         return False
     bare = [replace(marker, label=None) for marker in markers]
     plain = _lift(text, block.start, block.end, bare).plain
-    return not any(map(str.isalnum, _SOURCE_WORD.sub("", plain)))
+    return names_source(plain) or not any(map(str.isalnum, _SOURCE_WORD.sub("", plain)))
+
+
+def names_source(sentence: str) -> bool:
+    """Whether words only name the source of what is before them: `Source: a report of 2024`."""
+    named = _SOURCE_NAMED.match(sentence) is not None
+    return named and count_words(sentence) <= MAX_SOURCE_WORDS
 
 
 def remove_marks(statement: str, entries: Collection[str] = ()) -> str:
@@ -288,15 +301,24 @@ def _find_markup_cuts(text: str, start: int, end: int) -> list[Cut]:
             if found != " ":
                 cuts.append((*match.span(), " ", None))
         else:
-            cuts.append((*match.span(), unescape(found) if found[0] == "&" else "", None))
+            cuts.append((*match.span(), _read_markup(match), None))
     return cuts
+
+
+def _read_markup(match: re.Match[str]) -> str:
+    """Return what a reader sees of markup."""
+    if match["escaped"]:
+        return match["escaped"][1:]
+    if match["ticks"]:
+        return match.group().strip("`")
+    return unescape(match.group()) if match.group()[0] == "&" else ""
 
 
 def _is_aside(text: str, start: int, end: int, link: Marker) -> bool:
     """Whether a link is only a citation, i.e. after the end of a sentence or in parentheses."""
     before = text[max(start, link.start - 40) : link.start].rstrip(_CLOSERS)
     after = text[link.end : min(end, link.end + 40)]
-    if before.endswith("(") and after.lstrip(_CLOSERS).startswith((")", ";", ",")):
+    if before.endswith(("(", "[")) and after.lstrip(_CLOSERS).startswith((")", "]", ";", ",")):
         return True
     return before[-1:] in tuple('.!?…”"’]);') and LINK_END.match(after) is not None
 

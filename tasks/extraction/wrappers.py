@@ -8,44 +8,34 @@ known only by where fetching it leads.
 
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
 from string import ascii_lowercase, ascii_uppercase, digits
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 REDIRECTS = """
-/url q url: google.*
-/imgres imgrefurl: google.*
-/amp/* bare: google.*
-/ck/a u: bing.com
-/alink/link url: bing.com
-/l uddg: duckduckgo.com
-* rest: search.yahoo.*
-/v[12]/url u: urldefense.com urldefense.us urldefense.proofpoint.com
-/v3/* rest: urldefense.com urldefense.us urldefense.proofpoint.com
-/wis/* url: trendmicro.com
-* a: linkprotect.cudasvc.com
-* url: safelinks.protection.outlook.com statics.teams.cdn.office.net
-* u: protection.sophos.com fireeye.com clicktime.symantec.com
-* rest: secure-web.cisco.com avanan.click awstrack.me
-/l.php u: facebook.com messenger.com
-* u: l.instagram.com l.threads.net l.threads.com l.wl.co
-* url: out.reddit.com disq.us slack-redir.net exit.sc
-/safety/go url: linkedin.com
-/redir* q url z: youtube.com linkedin.com t.umblr.com flipboard.com getpocket.com
-/away.php to: vk.com vk.ru
-/linkfilter url u: steamcommunity.com
-/r url: medium.com
-/sinaurl u toasturl: weibo.cn weibo.com
-* target t: link.zhihu.com link.csdn.net link.juejin.cn link.jianshu.com
-* url u: go.skimresources.com go.redirectingat.com redirect.viglink.com
-/users/outgoing rest: deviantart.com
-* rest: href.li anonym.to
+/url /imgres /amp/*: google.*
+/ck/a /alink/link: bing.com
+/l: duckduckgo.com
+/url /v[12]/url /v3/*: urldefense.com urldefense.us urldefense.proofpoint.com fireeye.com
+/wis/*: trendmicro.com
+/l.php: facebook.com messenger.com
+/safety/go /redir*: linkedin.com
+/redir*: youtube.com t.umblr.com flipboard.com getpocket.com
+/away.php: vk.com vk.ru
+/linkfilter: steamcommunity.com
+/r: medium.com
+/sinaurl: weibo.cn weibo.com
+/users/outgoing: deviantart.com
+*: search.yahoo.* linkprotect.cudasvc.com safelinks.protection.outlook.com protection.sophos.com
+*: statics.teams.cdn.office.net clicktime.symantec.com secure-web.cisco.com avanan.click
+*: awstrack.me l.instagram.com l.threads.net l.threads.com l.wl.co out.reddit.com disq.us exit.sc
+*: slack-redir.net link.zhihu.com link.csdn.net link.juejin.cn link.jianshu.com href.li anonym.to
+*: go.skimresources.com go.redirectingat.com redirect.viglink.com
 """
-"""A path (`*`: whatever follows), where the target stands, and the hosts (`.*`: in any country)
-with their subdomains. It stands in a parameter, or in the rest of the address: `bare` may lack its
-scheme."""
+"""Paths (`*`: whatever follows), and the hosts (`.*`: in any country) with their subdomains."""
+_PLACES = ("q", "url", "u", "uddg", "imgrefurl", "target", "t", "to", "a", "z", "toasturl", "query")
+"""Parameters with the target, if it is not in the path."""
 ARCHIVES = """
 archive.org archive.today archive.ph archive.is archive.li archive.vn archive.fo archive.md
 webcitation.org ghostarchive.org perma.cc archive-it.org freezepage.com megalodon.jp arquivo.pt
@@ -78,20 +68,9 @@ _TRANSLATED = re.compile(r"(?:^|&)_x_tr_[^&]*")
 _CACHED = re.compile(r"^cache:(?:[\w-]{12}:)?(?:https?://)?(\S+).*")
 _REPLACED = re.compile(r"\*(?:\*([\w-]))?", re.ASCII)
 _LENGTHS = ascii_uppercase + ascii_lowercase + digits + "-_"
-
-
-def _parse_rows(*lines: str) -> dict[str, list[tuple[str, list[str]]]]:
-    rows: dict[str, list[tuple[str, list[str]]]] = {}
-    for line in lines:
-        form, _, hosts = line.partition(": ")
-        path, *places = form.split()
-        for host in hosts.split():
-            rows.setdefault(host, []).append((path, places))
-    return rows
-
-
-_REDIRECTS = _parse_rows(*REDIRECTS.strip().splitlines())
-_ALL = _REDIRECTS | _parse_rows(f"* bare url q u a query: {COPIES}")
+_ROWS = (line.partition(": ") for line in REDIRECTS.strip().splitlines())
+_REDIRECTS = {host: paths.split() for paths, _, hosts in _ROWS for host in hosts.split()}
+_COPIES = frozenset(COPIES.split())
 
 
 def find_target(url: str, *, copies: bool = False) -> str | None:
@@ -100,34 +79,30 @@ def find_target(url: str, *, copies: bool = False) -> str | None:
     copies: also that of the page whose copy or translation it is.
     """
     try:
-        found = next(_list_targets(url, copies=copies), None)
+        found = _read_target(url, copies)
     except ValueError:  # it has no valid host, or holds no base64
         return None
-    if found is None:
-        return None
-    whole = re.sub(r"^(https?)[:/]+", r"\1://", found.strip(), flags=re.IGNORECASE)
-    return re.sub(r"\s", "%20", whole)
+    whole = re.sub(r"^(https?)[:/]+", r"\1://", (found or "").strip(), flags=re.IGNORECASE)
+    return re.sub(r"\s", "%20", whole) or None
 
 
-def _list_targets(url: str, *, copies: bool) -> Iterator[str]:
+def _read_target(url: str, copies: bool) -> str | None:
     parts = urlsplit(url)
     host = _COUNTRY.sub(r"\1.*", (parts.hostname or "").removesuffix("."))
+    path = unquote(parts.path).rstrip("/")
     if copies and host.endswith(".translate.goog"):
         name = host.removesuffix(".translate.goog").replace("-", ".").replace("..", "-")
-        yield f"https://{name}{parts.path}?{_TRANSLATED.sub('', parts.query)}"
+        return f"https://{name}{parts.path}?{_TRANSLATED.sub('', parts.query)}"
     while host:
-        for path, places in (_ALL if copies else _REDIRECTS).get(host, ()):
-            if fnmatchcase(unquote(parts.path).rstrip("/"), path):
-                rest = _START.sub("", url.partition("//")[2][len(parts.netloc) :])
-                values = dict(reversed(parse_qsl(parts.query)))
-                for place in places:
-                    if place in ("rest", "bare"):
-                        found = _find_in_rest(rest, bare=place == "bare")
-                    else:
-                        found = _read_value(values.get(place, ""))
-                    if found:
-                        yield found
+        is_copy = copies and host in _COPIES
+        if is_copy or any(fnmatchcase(path, form) for form in _REDIRECTS.get(host, ())):
+            values = dict(reversed(parse_qsl(parts.query)))
+            named = (_read_value(values.get(place, "")) for place in _PLACES)
+            rest = _START.sub("", url.partition("//")[2][len(parts.netloc) :])
+            in_rest = _find_in_rest(rest, bare=is_copy or path.startswith("/amp/"))
+            return in_rest or next(filter(None, named), None)
         host = host.partition(".")[2]
+    return None
 
 
 def _find_in_rest(rest: str, *, bare: bool) -> str | None:

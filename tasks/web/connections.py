@@ -7,7 +7,6 @@ and any other code path through the library. Network errors become `FetchFailed`
 """
 
 import socket
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -40,14 +39,9 @@ _GATEWAY_FAILED = frozenset({502, 503, 504})
 _CONNECTION_CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 
 
-class _SentRequest:
-    """The trace of one request."""
-
-    reused = False
-    """Whether it used a connection that had been kept open."""
-
-
 def _trace_reuse() -> aiohttp.TraceConfig:
+    """Note of each request whether it used a connection that had been kept open."""
+
     async def note(session: object, context: SimpleNamespace, event: object) -> None:
         context.trace_request_ctx.reused = True
 
@@ -108,7 +102,7 @@ class GuardedClient:
         bounds = self._bounds
         proxy: str | None = None
         while True:
-            sent = _SentRequest()
+            sent = SimpleNamespace(reused=False)
             try:
                 proxy = await self._proxy(target)
                 response = await self._session.get(
@@ -229,7 +223,8 @@ def convert_error(error: Exception, host: str, phase: Phase) -> FetchFailed:
             words = words if retryable else f"there is no host {host} (DNS)"
         case aiohttp.ClientConnectorCertificateError():
             retryable, phase = False, "waiting"
-            reason = _certificate_error(error.certificate_error)
+            wrong = error.certificate_error
+            reason = printable(str(getattr(wrong, "verify_message", wrong)))
             words = f"{host} has no valid certificate ({reason})"
         case aiohttp.ClientConnectorSSLError():
             retryable, phase = False, "waiting"
@@ -257,8 +252,3 @@ def convert_error(error: Exception, host: str, phase: Phase) -> FetchFailed:
         case _:
             words = f"{host}: {type(error).__name__} {printable(str(error))}".strip()
     return FetchFailed(words, phase, host=host, retryable=retryable)
-
-
-def _certificate_error(error: Exception) -> str:
-    reason = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error)
-    return printable(str(reason))

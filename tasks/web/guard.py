@@ -11,6 +11,7 @@ the metadata addresses at which cloud providers hand credentials to their own ma
 
 import re
 import socket
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
@@ -187,8 +188,11 @@ def _parse_ipv6(name: str) -> str:
 
 def _parse_host(name: str) -> str:
     """Return the host as it is looked up: in ASCII, an IPv4 address in dotted decimals."""
-    host = _encode_ascii(name)
-    host = host.removesuffix(".")
+    host = ""
+    with suppress(UnicodeError):
+        if len(name) <= 2 * MAX_HOST_LENGTH:
+            ascii_name = name if name.isascii() else idna.encode(name, uts46=True).decode("ascii")
+            host = ascii_name.lower().removesuffix(".")
     labels = host.split(".")
     if len(host) > MAX_HOST_LENGTH or not all(_LABEL.fullmatch(label) for label in labels):
         raise AddressRefused(f"{printable(name, 80)!r} is no name of a host")
@@ -200,17 +204,6 @@ def _parse_host(name: str) -> str:
         raise AddressRefused(
             f"{printable(name, 80)!r} is neither a name nor an IPv4 address"
         ) from None
-
-
-def _encode_ascii(name: str) -> str:
-    if len(name) > MAX_HOST_LENGTH * 2:
-        raise AddressRefused(f"{printable(name, 80)!r} is no name of a host")
-    if name.isascii():
-        return name.lower()
-    try:
-        return idna.encode(name, uts46=True).decode("ascii").lower()
-    except UnicodeError:
-        raise AddressRefused(f"{printable(name, 80)!r} is no name of a host") from None
 
 
 def _build_url(scheme: str, host: str, port: int | None, path: str, query: str) -> str:

@@ -19,7 +19,7 @@ viewers have a heading, data and buttons; an abstract, or an article with an enc
 PROSE_LINE = 80
 """Characters of a line of prose; data, headings and menus are shorter."""
 _LEADING = re.compile(
-    r"http-equiv[^<>]{0,20}refresh|<(?:iframe|frame|embed|object)\b[^<>]{0,3000}(?:pdf|load/|file/)"
+    r"http-equiv[^<>]{0,20}refresh|<(?:i?frame|embed|object)\b[^<>]{0,3000}(?:pdf|viewer|load/|file/)"
     r"|pdfviewer|viewercontainer|pdfcanvascontainer|pdfemb-viewer|pdfjslib|pdfobject"
 )
 """What a page that leads on has in its markup, in small letters."""
@@ -39,7 +39,9 @@ _DOWNLOAD = "a.pdfemb-viewer[href], a.download[href], a[download][href]"
 
 def may_lead(head: bytes, url: str) -> bool:
     """Return whether a page is worth reading for where it leads."""
-    return bool(find_viewed(url) or _LEADING.search(head.decode("latin-1").lower()))
+    return bool(
+        find_viewed(url) or _LEADING.search(head.decode("latin-1").lower().replace("%2f", "/"))
+    )
 
 
 def parse_refresh(value: str, url: str, base: str | None = None) -> str | None:
@@ -111,11 +113,9 @@ def _has_own_prose(text: str) -> bool:
 
 
 def _find_framed(node: LexborNode, base: str) -> str | None:
-    """Return the PDF that an element shows, itself or by a viewer."""
+    """Return the PDF that an element shows, itself or by a viewer; "" if it has no address."""
     where = next((value for name in _SOURCES if (value := node.attributes.get(name))), "")
-    target = _resolve(base, where)
-    if target is None:
-        return None
+    target = _resolve(base, where) or ""
     if viewed := find_viewed(target):
         return viewed
     if (node.attributes.get("type") or "").strip().lower().startswith("application/pdf"):

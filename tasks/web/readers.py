@@ -31,7 +31,7 @@ from tasks.web.html_text import parse_day, parse_language, read_html
 from tasks.web.kinds import ContentKind, decode_page, detect_kind
 from tasks.web.page import ExtractedText, FetchedContent, PageUnreadable, ReadPage
 from tasks.web.plain_text import read_json, read_pdf, read_text, read_xml
-from tasks.web.walls import PageEvidence, decide_wall, describe_wall, find_signals
+from tasks.web.walls import decide_wall, describe_wall, find_signals
 
 _JINA_HEAD = re.compile(r"(?m)^(Title|URL Source|Published Time|Warning|Number of Pages): ?(.*)$")
 _JINA_CONTENT = "Markdown Content:"
@@ -103,24 +103,12 @@ def _classify(
 ) -> ReadPage:
     """Determine the page's status from its HTTP status and the signals of a wall."""
     status = found.http_status or material.http_status
-    titles = tuple(dict.fromkeys(name for name in (found.window_title, found.title) if name))
-    signals = find_signals(
-        PageEvidence(
-            url=material.url,
-            final_url=material.final_url,
-            http_status=status,
-            headers=material.headers,
-            titles=titles,
-            text=found.text,
-            markup=found.markup,
-            refresh=found.refresh,
-            shown_pdf=found.shown_pdf,
-        )
-    )
+    signals = find_signals(found, material.url, material.final_url, status, material.headers)
     remarks = (*found.remarks, *map(str, signals))
     wall = decide_wall(signals)
     if status >= 400 and wall in (None, "soft_404", "empty"):
-        named = f" ({titles[0][:100]})" if titles else ""
+        title = found.window_title or found.title
+        named = f" ({title[:100]})" if title else ""
         return _build_failure(material, "unfetchable", f"HTTP {status}{named}", media_type, remarks)
     if not found.text.strip():
         wall = wall or "empty"

@@ -23,6 +23,10 @@ PIECE_BYTES = 65_536
 """Most bytes decoded at once; brotli gives up to half as many again."""
 MAX_CODINGS = 2
 """Codings of one body, one within the other; those further in are left as they are."""
+MAX_PARTS = 10_000
+"""Parts of one body, packed one after the other."""
+_NEXT_PART = (b"\x1f\x8b\x08", b"(\xb5/\xfd", *(bytes([n]) + b"*M\x18" for n in range(0x50, 0x60)))
+"""How a part begins: in gzip and in zstd, where some hold no text."""
 _ZSTD_BOUNDS: Mapping[int, int] = {DecompressionParameter.window_log_max: 23}
 """8 MB of memory, the most that RFC 9659 allows."""
 
@@ -75,26 +79,39 @@ def unpack(raw: AsyncIterator[bytes], coding: str, most_bytes: int) -> AsyncGene
 async def _decode(
     raw: AsyncIterator[bytes], open_stream: Callable[[bytes], Any]
 ) -> AsyncGenerator[bytes]:
-    """Decode one coding. What follows its end is ignored, as browsers do."""
+    """Decode one coding, of one part or of several that follow each other. What follows their end
+    is ignored, as browsers do."""
     stream = None
-    first = bytearray()  # what came before anything was decoded
-    has_decoded = False
+    rest = b""
+    first: bytearray | None = bytearray()  # what came before anything was decoded
+    n_parts = 0
     reason = "the packed body broke off"
     async for data in raw:
-        stream, rest = stream or open_stream(data), data
-        if not has_decoded:
+        rest += data
+        if first is not None:
             first += data
         try:
-            while not stream.eof and (piece := stream.decompress(rest, max_length=PIECE_BYTES)):
-                has_decoded = True
-                yield piece
-                rest = getattr(stream, "unconsumed_tail", b"")  # the others keep it themselves
+            while stream is None or not stream.eof or rest.startswith(_NEXT_PART):
+                if stream is None or stream.eof:
+                    stream, n_parts = open_stream(rest), n_parts + 1
+                piece = stream.decompress(rest, max_length=PIECE_BYTES)
+                # zlib returns what it has not looked at; the others keep it themselves.
+                rest = getattr(stream, "unused_data" if stream.eof else "unconsumed_tail", b"")
+                if piece:
+                    first = None
+                    yield piece
+                elif not stream.eof:
+                    break
+                if n_parts > MAX_PARTS:
+                    raise FetchFailed(f"the body has more than {MAX_PARTS:,} packed parts")
         except (zlib.error, brotli.error, ZstdError) as error:
             reason = f"the body cannot be unpacked ({error})"
             break
+        if stream.eof and len(rest) >= len(_NEXT_PART[-1]):
+            return
     if stream is None or stream.eof:
         return
-    if has_decoded or detect_kind(bytes(first), None)[0] == "other":
+    if first is None or detect_kind(bytes(first), None)[0] == "other":
         raise FetchFailed(reason, retryable=True)
     yield bytes(first)  # a text or a PDF: somebody has already decoded it
     async for data in raw:

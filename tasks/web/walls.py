@@ -8,11 +8,13 @@ not suffice are stored with the page.
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Literal
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from tasks.base import Frozen
 from tasks.warehouse.pages import PageStatus
+from tasks.web.page import ExtractedText
 from tasks.web.wall_words import ADDRESSES, CHOICES, CONSENT, MARKUP, TITLES, WALLS, WORDS, Wall
 
 SignalKind = Literal["http", "headers", "title", "words", "brevity", "markup", "address"]
@@ -38,6 +40,7 @@ WALL_DESCRIPTIONS: dict[PageStatus, str] = {
     "empty": "it has no text of its own",
 }
 _MAX_DETAIL = 60
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 _HTTP: dict[int, Wall] = {401: "login_wall", 402: "login_wall", 202: "bot_wall", 403: "bot_wall",
     405: "bot_wall", 406: "bot_wall", 429: "bot_wall", 503: "bot_wall"}  # fmt: skip
@@ -58,23 +61,6 @@ _OWNER = re.compile(r"[\W_]*(?:©|\(c\)|copyright\b)", re.I)
 _LETTER = re.compile(r"[^\W_]")
 
 
-class PageEvidence(Frozen):
-    """What is known of a page; text alone suffices."""
-
-    url: str = ""
-    """The URL as requested."""
-    final_url: str = ""
-    http_status: int | None = None
-    headers: Mapping[str, str] = {}
-    """Lower-case names."""
-    titles: tuple[str, ...] = ()
-    text: str = ""
-    markup: str = ""
-    refresh: str | None = None
-    shown_pdf: str | None = None
-    """As in `ExtractedText`."""
-
-
 class Signal(Frozen):
     """One sign of a wall."""
 
@@ -88,7 +74,7 @@ class Signal(Frozen):
 
 def classify_text(url: str, title: str | None, text: str) -> tuple[PageStatus, tuple[str, ...]]:
     """Classify a page by its title and text alone; return its status and all signals."""
-    signals = find_signals(PageEvidence(url=url, titles=(title,) if title else (), text=text))
+    signals = find_signals(ExtractedText(text=text, title=title), url)
     return decide_wall(signals) or "ok", tuple(map(str, signals))
 
 
@@ -109,30 +95,40 @@ def describe_wall(wall: PageStatus, signals: Iterable[str]) -> str:
     return WALL_DESCRIPTIONS[wall] + (f" ({'; '.join(details)})" if details else "")
 
 
-def find_signals(evidence: PageEvidence) -> tuple[Signal, ...]:
-    """Find all signals of walls, ordered by wall and kind."""
+def find_signals(
+    page: ExtractedText,
+    url: str = "",
+    final_url: str = "",
+    http_status: int = 200,
+    headers: Mapping[str, str] = NO_HEADERS,
+) -> tuple[Signal, ...]:
+    """Find all signals of walls, ordered by wall and kind, in what is known of a page; its text
+    suffices.
+
+    url: as requested. headers: with lower-case names.
+    """
+    titles = tuple(dict.fromkeys(filter(None, (page.window_title, page.title))))
     found = [
-        *_find_http_signals(evidence),
-        *_find_title_signals(evidence.titles),
-        *_find_markup_signals(evidence),
-        *_find_address_signals(evidence),
-        *_find_lead_signals(evidence),
+        *_find_http_signals(http_status, headers),
+        *_find_title_signals(titles),
+        *_find_markup_signals(page.markup),
+        *_find_address_signals(url, final_url),
+        *_find_lead_signals(page, http_status),
     ]
-    text = _strip_titles(evidence.text, evidence.titles)
+    text = _strip_titles(page.text, titles)
     found += list(_find_word_signals(text, found))
-    found += _find_brevity_signals(text, bool(evidence.titles), found)
+    found += _find_brevity_signals(text, bool(titles), found)
     return tuple(sorted(found, key=lambda s: (WALLS.index(s.wall), s.kind, s.detail)))
 
 
-def _find_http_signals(evidence: PageEvidence) -> Iterable[Signal]:
-    status = evidence.http_status or 200
+def _find_http_signals(status: int, headers: Mapping[str, str]) -> Iterable[Signal]:
     if status in _HTTP:
         yield Signal(wall=_HTTP[status], kind="http", detail=f"HTTP {status}")
     for name, pattern, wall in _HEADERS:
-        value = evidence.headers.get(name, "")
+        value = headers.get(name, "")
         if re.search(pattern, value, re.I) and (status >= 400 or pattern != r"."):
             yield Signal(wall=wall, kind="headers", detail=f"{name}: {_shorten(value)}")
-    server = evidence.headers.get("server", "")
+    server = headers.get("server", "")
     if status in (403, 429, 503) and _REFUSING_SERVERS.search(server):
         yield Signal(wall="bot_wall", kind="headers", detail=f"server: {_shorten(server)}")
 
@@ -161,29 +157,28 @@ def _find_word_signals(text: str, signals: Iterable[Signal]) -> Iterable[Signal]
             yield Signal(wall=wall, kind="words", detail=_shorten(found[0]))
 
 
-def _find_markup_signals(evidence: PageEvidence) -> Iterable[Signal]:
-    markup = evidence.markup[:MAX_SCANNED_MARKUP].lower()
+def _find_markup_signals(markup: str) -> Iterable[Signal]:
+    lower = markup[:MAX_SCANNED_MARKUP].lower()
     for wall in WALLS:
-        found = MARKUP[wall].search(markup)
-        if found:
+        if found := MARKUP[wall].search(lower):
             yield Signal(wall=wall, kind="markup", detail=_shorten(found[0]))
 
 
-def _find_lead_signals(evidence: PageEvidence) -> Iterable[Signal]:
+def _find_lead_signals(page: ExtractedText, status: int) -> Iterable[Signal]:
     """Find signs that the page only leads to what was cited."""
-    if evidence.refresh is not None and evidence.http_status != 202:  # that is a test for robots
-        yield Signal(wall="empty", kind="markup", detail=f"refresh to {_shorten(evidence.refresh)}")
-    if evidence.shown_pdf is not None:
-        shown = _shorten(evidence.shown_pdf) or "a PDF"
+    if page.refresh is not None and status != 202:  # that is a test for robots
+        yield Signal(wall="empty", kind="markup", detail=f"refresh to {_shorten(page.refresh)}")
+    if page.shown_pdf is not None:
+        shown = _shorten(page.shown_pdf) or "a PDF"
         yield Signal(wall="empty", kind="markup", detail=f"shows {shown}")
         yield Signal(wall="empty", kind="brevity", detail="no text beside a PDF")
 
 
-def _find_address_signals(evidence: PageEvidence) -> Iterable[Signal]:
-    asked, final = _split_url(evidence.url), _split_url(evidence.final_url)
+def _find_address_signals(url: str, final_url: str) -> Iterable[Signal]:
+    asked, final = _split_url(url), _split_url(final_url)
     if asked is None or final is None or (asked.netloc, asked.path) == (final.netloc, final.path):
         return
-    before, after = evidence.url.lower(), evidence.final_url.lower()
+    before, after = url.lower(), final_url.lower()
     walls = {wall for wall, at in ADDRESSES.items() if at.search(after) and not at.search(before)}
     holds_way_back = len(asked.path) > 1 and asked.path in unquote(unquote(final.query))
     if holds_way_back and CHOICES.search(f"{final.netloc}{final.path}".lower()):
@@ -191,7 +186,7 @@ def _find_address_signals(evidence: PageEvidence) -> Iterable[Signal]:
     if asked.path.strip("/") and not final.path.strip("/") and not final.query:
         walls.add("soft_404")
     for wall in walls:
-        yield Signal(wall=wall, kind="address", detail=f"led to {_shorten(evidence.final_url)}")
+        yield Signal(wall=wall, kind="address", detail=f"led to {_shorten(final_url)}")
 
 
 def _find_brevity_signals(text: str, has_title: bool, found: list[Signal]) -> Iterable[Signal]:

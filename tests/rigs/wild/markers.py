@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import correlation
 
 from tests.rigs.wild.addresses import STARTS, address_end, is_public
-from tests.rigs.wild.sources import Sources, find_sources
+from tests.rigs.wild.sources import Sources, find_sections, find_sources
 
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 CLOSING = {"[": "]", "【": "】", "［": "］"}
@@ -27,6 +27,7 @@ TOKEN = re.compile(
     r"(?:\\u[eE]2\d\d|[\ue000-\uf8ff]|cite|view|turn\d+[a-z]+\d+){2,}|turn\d+[a-z]+\d+"
 )
 DEFINED = re.compile(r"^[ \t]*\[([^\[\]\n]+)\]:\s*<?(https?://[^\s>]+)", re.MULTILINE)
+LABELLED = re.compile(r"^\W*(?:URL|Link|Source|Fonte|来源)\W*:\W*", re.IGNORECASE)
 RANGE = re.compile(r"(\d{1,3})[-–—~](\d{1,3})")
 STARTING = re.compile(
     rf"[\[【［<{SUPERSCRIPTS}\ue000-\uf8ff]|https?://|www\.|\\u[eE]2\d\d|(?:cite)?turn\d+[a-z]"
@@ -62,12 +63,14 @@ def see(markdown: str) -> Seen:
     used = {m.number for m in _scan(text, {}) if m.number and not m.address}
     sources = find_sources(text, used)
     lines = list(DEFINED.finditer(text))
+    sections = find_sections(text)
     defined = {line[1].lower(): line[2] for line in lines}
     found = [
         _resolved(marker, sources)
         for marker in _scan(text, defined)
         if not sources.holds(marker.start)
         and not _in_heading(text, marker.start)
+        and not any(start <= marker.start < end for start, end in sections)
         and not any(line.start() <= marker.start < line.end() for line in lines)
     ]
     if not rises([m.number for m in found if m.form == "superscript" and m.number], sources):
@@ -140,7 +143,7 @@ def _scan(text: str, defined: dict[str, str]) -> Iterator[Marker]:
 def _is_alone(text: str, start: int, end: int) -> bool:
     """Whether an address fills its line: it belongs to a list or to what stands above."""
     line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
-    return not line.strip(" \t<>*-")
+    return not LABELLED.sub("", line).strip(" \t<>*-")
 
 
 def _bracket(text: str, here: int, defined: dict[str, str]) -> tuple[list[Marker], int]:

@@ -26,6 +26,8 @@ LINKED_NUMBERS = re.compile(
 )
 ONLY_LINK = re.compile(r"\(\[[^\[\]]*\]\([^\s()]*\)\)")
 NUMBERED = re.compile(r"\[\W*\d{1,3}\W*\]\(")
+TITLE = re.compile(r"^(?:(#{1,6}) +(.+?)|\*\*([^*\n]{2,60})\*\*:?)[ \t]*$", re.MULTILINE)
+LISTED = re.compile(r"[ \t>]*(?:[-*+•|]|\d{1,3}\\?[.)]\s|\\?[\[【]|<?https?://)")
 AFTER_LAST = 90
 """Words of a closing note that may follow the last list."""
 
@@ -78,6 +80,23 @@ def find_sources(text: str, used: set[str]) -> Sources:
             sources.lists.insert(0, run)
             last_words = text[: run[0].start]
     return sources
+
+
+def find_sections(text: str) -> list[tuple[int, int]]:
+    """Sections that a title says hold sources, and of which most lines are items: whatever stands
+    in them, it cites nothing."""
+    titles = [
+        (m.start(), m.end(), len(m[1] or "") or 9, m[2] or m[3]) for m in TITLE.finditer(text)
+    ]
+    sections = []
+    for at, (_, end, level, title) in enumerate(titles):
+        below = [start for start, _, other, _ in titles[at + 1 :] if other <= level]
+        stop = below[0] if below else len(text)
+        rows = [line for line in text[end:stop].splitlines() if line.strip() and line[0] != "#"]
+        items = sum(LISTED.match(line) is not None or "http" in line for line in rows)
+        if len(title) < 60 and HEADING.search(title) and items > 0.7 * len(rows):
+            sections.append((end, stop))
+    return sections
 
 
 def _read_entries(text: str) -> Iterator[Entry]:

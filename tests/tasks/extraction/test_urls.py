@@ -96,6 +96,7 @@ def test_other_pages_and_other_languages_are_other_pages() -> None:
 
 WRAPPED = [
     "https://www.google.com/url?sa=t&q=https%3A%2F%2Fa.org%2Fx%3Fb%3D1&ved=2",
+    "https://www.google.com/amp/s/a.org/x?b=1",
     "https://www.google.co.uk/url?url=https://a.org/x%3Fb%3D1&usg=1",
     "https://www.bing.com/ck/a?!&&p=c0&u=a1aHR0cHM6Ly9hLm9yZy94P2I9MQ&ntb=1",
     "https://duckduckgo.com/l/?uddg=https%3A%2F%2Fa.org%2Fx%3Fb%3D1&rut=1",

@@ -32,6 +32,9 @@ ERRORS: list[tuple[Any, str]] = [
     ({"timestamp": "2024", "status": 404, "error": "Not Found", "path": "/x"}, "soft_404"),
     ({"Response": "False", "Error": "Bridge not found!"}, "soft_404"),
     ({"found": False}, "unfetchable"),
+    ({"ok": False, "error_code": 404, "description": "Not Found"}, "soft_404"),
+    ({"cod": "404", "message": "town not found"}, "soft_404"),
+    ({"msg": "\u8bf7\u5148\u767b\u5f55", "code": 40101}, "login_wall"),
     ({"error": True, "message": "Not found"}, "soft_404"),
     ({"errors": ["No record with this id"]}, "soft_404"),
     ([{"error": "no such bridge", "query": "varn"}], "soft_404"),
@@ -54,6 +57,8 @@ ERRORS: list[tuple[Any, str]] = [
     ("<rsp stat='fail'><err code='1' msg='Photo not found'/></rsp>", "soft_404"),
     ("<s:Envelope xmlns:s='http://s'><s:Body><s:Fault><faultstring>No such record</faultstring>"
      "</s:Fault></s:Body></s:Envelope>", "soft_404"),
+    ("<r:ExceptionReport xmlns:r='r'><r:Exception exceptionCode='NoCode'><r:ExceptionText>No layer"
+     "</r:ExceptionText></r:Exception></r:ExceptionReport>", "unfetchable"),
     ("<response><status>error</status><message>Please log in</message></response>", "login_wall"),
 ]  # fmt: skip
 
@@ -74,6 +79,9 @@ def test_it_is_known_whatever_type_it_has(content_type: str) -> None:
 
 DATA: list[Any] = [
     {"error": None, "name": "Tolvane", "opened": 1931},
+    {"error": None, "data": {"title": "Tolvane"}},
+    {"error": None, "result": "The bridge was opened in 1931."},
+    {"error": None, "result": "Tolvane"},
     {"error": False, "errors": [], "bridge": {"name": "Tolvane"}},
     {"mean": 4.2, "error": 0.3, "n": 12},
     {"value": "3.2", "error": "0.1"},

@@ -245,6 +245,7 @@ def journal(shown: str) -> str:
 SHOWING = [
     journal("<iframe src='../pdf.js/web/viewer.html?file=..%2F..%2Fa%2Fdownload%2F7%2F3'>"),
     journal("<div id='pdfCanvasContainer'><iframe src=''></iframe></div>"),
+    journal("<iframe src='../web/viewer.html?file=..%2fa%2fdownload%2f7%2F3%23page=2'>"),
     journal("<iframe src='download/7/3'></iframe>"),
     journal("<embed src='download/7/3' type='application/pdf'>"),
     journal("<object data='download/7/3' type='application/pdf;x=1'><p>No PDFs here.</object>"),
@@ -290,6 +291,7 @@ WITHOUT_PDF = [
     "<iframe src='1.pdf'></iframe><iframe src='2.pdf'></iframe>",
     "<iframe src='large.pdf'></iframe>",
     "<div class='pdfViewer'></div>",
+    "<embed type='application/pdf' src='data:application/pdf;base64,JVBERi0x'>",
 ]
 
 

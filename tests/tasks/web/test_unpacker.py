@@ -104,9 +104,32 @@ def test_a_packed_body_that_breaks_off_is_a_failure_that_may_heal(coding: str, c
     assert failed.value.retryable
 
 
-def test_what_follows_the_end_is_left_out() -> None:
+@pytest.mark.parametrize("sizes", [[], [7], [1] * 200])
+def test_what_follows_the_end_is_left_out(sizes: list[int]) -> None:
     for pack, coding in ((gzip.compress, "gzip"), (zstd.compress, "zstd")):
-        assert unpacked(coding, pack(b"page") + b"rubbish" * 100, [7]) == b"page"
+        for rubbish in (b"rubbish" * 100, b"\0", b"\x1f"):
+            assert unpacked(coding, pack(b"page") + rubbish, sizes) == b"page"
+
+
+@pytest.mark.parametrize("sizes", [[], [7], [1] * 200])
+def test_a_body_packed_in_parts_is_whole(sizes: list[int]) -> None:
+    skipped = b"\x50*M\x18\x03\0\0\0abc"
+    for pack, coding, before in ((gzip.compress, "gzip", b""), (zstd.compress, "zstd", skipped)):
+        parts = [before, pack(b"page "), before, pack(b"by "), pack(b""), pack(b"page" * 50_000)]
+        raw = b"".join(parts)
+        assert unpacked(coding, raw, sizes) == b"page by " + b"page" * 50_000
+        with pytest.raises(FetchFailed, match="broke off"):
+            unpacked(coding, raw[:-1], sizes)
+
+
+def test_a_body_of_very_many_parts_is_left() -> None:
+    with pytest.raises(FetchFailed, match="more than 10,000 packed parts"):
+        unpacked("gzip", gzip.compress(b"a") * 10_001, [3000] * 300)
+
+
+def test_a_part_whose_size_nobody_names_is_unpacked() -> None:
+    packer = zstd.ZstdCompressor()
+    assert unpacked("zstd", packer.compress(b"page" * 999) + packer.flush(), [3]) == b"page" * 999
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, gzip", "br, gzip"])

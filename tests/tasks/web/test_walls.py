@@ -5,11 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.configuration.web import ReadingBounds
+from tasks.web.page import ExtractedText
 from tasks.web.readers import read_page
-from tasks.web.walls import PageEvidence, classify_text, decide_wall, find_signals
+from tasks.web.walls import classify_text, decide_wall, find_signals
 from tests.rigs.saved_pages import Answer, near_misses, page, walls
 
 BOUNDS = ReadingBounds()
+NOTHING = ExtractedText(text="")
 STORY = "The bridge of Tolvane was opened in 1931 by the mayor of the town. " * 20
 
 
@@ -90,7 +92,7 @@ def test_the_text_of_a_picture_counts_as_what_a_page_says() -> None:
     ],
 )
 def test_where_redirects_led_is_a_signal(url: str, final_url: str, wall: str | None) -> None:
-    found = {signal.wall for signal in find_signals(PageEvidence(url=url, final_url=final_url))}
+    found = {signal.wall for signal in find_signals(NOTHING, url, final_url)}
     assert found - {"empty"} == ({wall} if wall else set())
 
 
@@ -107,15 +109,11 @@ def test_where_redirects_led_is_a_signal(url: str, final_url: str, wall: str | N
     ],
 )
 def test_a_consent_page_is_known_by_its_address_and_its_words(words: str) -> None:
-    text = f"{words} {STORY}"
-    led = PageEvidence(
-        url="https://x.example/p/1", final_url="https://x.example/privacy-gate?to=%2Fp", text=text
-    )
-    assert decide_wall(find_signals(led)) == "cookie_wall"
-    stayed = led.model_copy(update={"final_url": "https://x.example/p/1"})
-    assert decide_wall(find_signals(stayed)) is None
-    silent = led.model_copy(update={"text": STORY})
-    assert decide_wall(find_signals(silent)) is None
+    said, cited = ExtractedText(text=f"{words} {STORY}"), "https://x.example/p/1"
+    led = "https://x.example/privacy-gate?to=%2Fp"
+    assert decide_wall(find_signals(said, cited, led)) == "cookie_wall"
+    assert decide_wall(find_signals(said, cited, cited)) is None
+    assert decide_wall(find_signals(ExtractedText(text=STORY), cited, led)) is None
 
 
 @pytest.mark.parametrize(
@@ -149,8 +147,8 @@ def test_a_status_that_does_not_exist_is_a_refusal(status: int, content: bytes) 
 
 def test_headers_of_an_honest_answer_are_no_signal() -> None:
     headers = {"server": "cloudflare", "cf-ray": "9", "x-iinfo": "1", "x-datadome": "protected"}
-    assert find_signals(PageEvidence(http_status=200, headers=headers)) == ()
-    assert decide_wall(find_signals(PageEvidence(http_status=403, headers=headers))) == "bot_wall"
+    assert find_signals(NOTHING, headers=headers) == ()
+    assert decide_wall(find_signals(NOTHING, http_status=403, headers=headers)) == "bot_wall"
 
 
 @given(st.text(max_size=300), st.none() | st.text(max_size=60), st.text(max_size=60))
