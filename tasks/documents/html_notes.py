@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from tasks.documents.raised import is_exponent
 from tasks.extraction.headings import is_reference_heading
-from tasks.extraction.marker_forms import NUMBERS, is_exponent
+from tasks.extraction.marker_forms import NUMBERS
 
 MAX_NOTE = 3_000
 """Characters of a note; a longer block to which a number leads is a chapter."""
@@ -120,7 +121,7 @@ def _write_number(mark: LexborNode) -> LexborNode | None:
     after = mark.next.text()[:1] if mark.next is not None else ""
     begins = mark.css_matches(":first-child") and not before.strip()
     is_isotope = after.isalpha() and before[-1:].isspace()
-    if is_isotope or after in ("/", "⁄") or is_exponent(before, len(before)):
+    if is_isotope or after in ("/", "⁄") or is_exponent(before, number[1]):
         return None
     is_entry = begins and entry.css_first("a[href^=http]") and _tell_kind(entry) == "note"
     if is_entry or mark.tag in _INLINE:

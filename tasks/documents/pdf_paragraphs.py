@@ -7,7 +7,7 @@ from itertools import groupby
 
 from tasks.documents.pdf_marks import is_citation
 from tasks.documents.pdf_words import RAISED_NUMBER, PdfLine, PdfWord
-from tasks.extraction.marker_forms import is_exponent
+from tasks.documents.raised import is_exponent
 from tasks.wikipedia.inline import escape_words
 
 ENDS_IN_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$", re.IGNORECASE)
@@ -99,7 +99,7 @@ def _split_pieces(line: PdfLine) -> Iterator[PdfPiece]:
         )
         small = word.size <= MAX_SMALL * size
         raised = small and word.bottom < bottom - 0.2 * size
-        follows = last is not None and (cited or not is_exponent(last.text, len(last.text)))
+        follows = last is not None and (cited or not is_exponent(last.text, text))
         cited = raised and follows and RAISED_NUMBER.fullmatch(text) is not None
         if cited:
             text = f"[{text.strip('[](),;')}]"
