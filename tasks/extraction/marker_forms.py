@@ -56,6 +56,11 @@ _COUNTING = (
     r"und|oder|étape|tableau|partie|chapitre|niveau|du|les?|la|des|bước|phần|chương|bảng|hình|đoạn"
 )
 _COUNTS = re.compile(rf"(?:^|[^\w])(?:{_COUNTING})[.\s]*$", re.IGNORECASE)
+_MEASURED = re.compile(
+    r"\b(?:(?:the|an?|this|its|their)\s(?:[\w-]+,?\s){1,3}|(?:per|all|each|every)\s)"
+    r"(?:season|column|year|week|month|day|age|volume|unit|axis|level|scenario|stage|time)s?\W*$"
+)
+"""A word that may count, but not here: `in the wet season 2.`"""
 _NAME = re.compile(r"\b[A-Z][^\W_]*[*_\s]*$")
 _UNIT = re.compile(
     r"(?:^|[^A-Za-z])(?:[A-Za-zµμ]|[kcmnµμd]m|ft|in|mi|yd|sec|kg|cu|sq|CO|H2O|co)\s?$"
@@ -183,7 +188,8 @@ MARKER_FORMS: tuple[MarkerForm, ...] = (
           r"[)*_`\"”’]{0,4}\\?[.,;:!?…。！？，；、：)\"”’」』）][)*_`\"”’\]]{0,4}"
           rf"(?P<mark>(?P<keys>{_MANY})){_AFTER_STOP}"),
     _form("number before the full stop", "canals 2.", "number", "needs an entry",
-          rf"(?:[^\W\d_]|[%)\]”\"’*]|{_YEAR})[)\"”’*_]{{0,3}} (?P<mark>(?P<keys>{_MANY}))"
+          rf"(?:[^\W\d_]|[%)\]”\"’*]|[A-Za-z]-?[₀-₉\d]{{1,2}}|−\d{{1,2}}|{_YEAR})"
+          rf"[)\"”’*_]{{0,3}} (?P<mark>(?P<keys>{_MANY}))"
           r"(?=[)\"”’*_]{0,3}(?:[.,;!?](?:[\s\"”’)*_]|$)|:(?=\s)|[。，；！？、）」』)]|\s?\||\s*$)"
           r"|(?<=[)\"”’*] \d)(?=\s[a-z])|(?<=[)\"”’*] \d\d)(?=\s[a-z]))", least=3),
     _form("number behind a blank", "運河 2 、", "number", "needs an entry",
@@ -209,9 +215,10 @@ def is_exponent(text: str, at: int) -> bool:
 
 def _is_counted(text: str, start: int, end: int) -> bool:
     """Whether a number belongs to the word before it: `phase 2`, `Stage 3:`."""
-    before = text[max(0, start - 24) : start]
-    is_name = text[end : end + 1] == ":" and _NAME.search(before) is not None
-    return is_name or _COUNTS.search(before) is not None
+    before = text[max(0, start - 60) : start]
+    if text[end : end + 1] == ":" and _NAME.search(before):
+        return True
+    return _COUNTS.search(before) is not None and not _MEASURED.search(before)
 
 
 def expand_numbers(numbers: str) -> tuple[str, ...]:

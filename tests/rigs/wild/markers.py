@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import correlation
 
 from tests.rigs.wild.addresses import STARTS, address_end, is_public
-from tests.rigs.wild.sources import Sources, find_sections, find_sources
+from tests.rigs.wild.sources import HEADING, Sources, find_sections, find_sources
 
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 CLOSING = {"[": "]", "【": "】", "［": "］"}
@@ -27,7 +27,7 @@ TOKEN = re.compile(
     r"(?:\\u[eE]2\d\d|[\ue000-\uf8ff]|cite|view|turn\d+[a-z]+\d+){2,}|turn\d+[a-z]+\d+"
 )
 DEFINED = re.compile(r"^[ \t]*\[([^\[\]\n]+)\]:\s*<?(https?://[^\s>]+)", re.MULTILINE)
-LABELLED = re.compile(r"^\W*(?:URL|Link|Source|Fonte|来源)\W*:\W*", re.IGNORECASE)
+LABELLED = re.compile(r"^[\W\d]*(?:URL|Link|Source|Fonte|来源)\W*:\W*", re.IGNORECASE)
 RANGE = re.compile(r"(\d{1,3})[-–—~](\d{1,3})")
 STARTING = re.compile(
     rf"[\[【［<{SUPERSCRIPTS}\ue000-\uf8ff]|https?://|www\.|\\u[eE]2\d\d|(?:cite)?turn\d+[a-z]"
@@ -70,6 +70,7 @@ def see(markdown: str) -> Seen:
         for marker in _scan(text, defined)
         if not sources.holds(marker.start)
         and not _in_heading(text, marker.start)
+        and not _names_all(text, marker.start)
         and not any(start <= marker.start < end for start, end in sections)
         and not any(line.start() <= marker.start < line.end() for line in lines)
     ]
@@ -117,6 +118,13 @@ def _in_heading(text: str, place: int) -> bool:
     return text[text.rfind("\n", 0, place) + 1 : place].lstrip(" >").startswith("#")
 
 
+def _names_all(text: str, place: int) -> bool:
+    """Whether a line only names the report's sources: "Sources: [1][2][3] …"."""
+    line = text[text.rfind("\n", 0, place) + 1 :].partition("\n")[0]
+    said = re.sub(r"\[[^\[\]]{1,9}\]", "", line)
+    return len(line) > len(said) + 30 and len(said) < 30 and HEADING.search(said) is not None
+
+
 def _scan(text: str, defined: dict[str, str]) -> Iterator[Marker]:
     at = 0
     while found := STARTING.search(text, at):
@@ -143,7 +151,7 @@ def _scan(text: str, defined: dict[str, str]) -> Iterator[Marker]:
 def _is_alone(text: str, start: int, end: int) -> bool:
     """Whether an address fills its line: it belongs to a list or to what stands above."""
     line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
-    return not LABELLED.sub("", line).strip(" \t<>*-")
+    return not LABELLED.sub("", line).strip(" \t<>*-0123456789")
 
 
 def _bracket(text: str, here: int, defined: dict[str, str]) -> tuple[list[Marker], int]:

@@ -211,9 +211,8 @@ def _is_list(run: Sequence[Entry], text: str, closes: bool, used: set[str]) -> b
     answers = len(used & {number for entry in run for number in entry.numbers}) * 2 >= len(run)
     if style in ("plain", "row"):
         answers = answers and style == "plain"
-        ends = sum(_ends_in_address(entry) for entry in run) >= 0.9 * len(run) > 4
-        return quiet and len(run) > 2 and (closes or answers or ends or headed)
-    brief = sum(_bare_words(entry.text) < (60 if headed else 12) for entry in run) >= 0.9 * len(run)
+        return quiet and len(run) > 2 and (closes or answers or headed)
+    brief = sum(_bare_words(entry.text) < (30 if headed else 12) for entry in run) >= 0.9 * len(run)
     return (headed or closes) and brief and quiet and len(run) > 1
 
 
@@ -242,11 +241,6 @@ def _states(entry: Entry, headed: bool) -> bool:
         return words(after) > 60
     cites = entry.style in ("plain", "bullet") and NUMBERED.search(entry.text) is not None
     return too_long or cites or bool(SENTENCES.search(after) and words(after) > 12)
-
-
-def _ends_in_address(entry: Entry) -> bool:
-    found = first_address(entry.text)
-    return found is not None and words(LINK.sub("] ", entry.text[found[1] :])) < 5
 
 
 def _bare_words(line: str) -> int:

@@ -53,6 +53,8 @@ def test_each_example_is_a_marker(form: MarkerForm) -> None:
         ("蟻は噛む 1。それは痛い 2、とても 3。", [("1",), ("2",), ("3",)]),
         ("蚂蚁咬人。1它们会蜇。2", [("1",), ("2",)]),
         ("Ants bite 1. They sting 2, too 3.", [("1",), ("2",), ("3",)]),
+        ("It rains in the wet season 1. Foragers carry CoV-2 2. They bite all ages 3.",
+         [("1",), ("2",), ("3",)]),
         ("Ants bite1. They sting2. Hosts flee3. Queens stay1. Eggs hatch2.",
          [("1",), ("2",), ("3",), ("1",), ("2",)]),
     ],
@@ -72,6 +74,8 @@ def test_keys_are_read_as_the_list_names_them(text: str, keys: list[tuple[str, .
         "Windows 1, Python 3. About 2. They have 12, at least 3.",
         "Founded in [1999], it has [x] and [ants].",
         "それは3月に、2個、10日。",
+        "MoO₄²⁻ of 10⁻⁴ m, 10²–10³ of them, 60万m³, 他的R², $ax^2$ and SS2D²Net.",
+        r"Match \[0-9\] in all.",
     ],
 )
 def test_other_numbers_are_no_markers_whatever_the_list_holds(text: str) -> None:
@@ -81,6 +85,8 @@ def test_other_numbers_are_no_markers_whatever_the_list_holds(text: str) -> None
 def test_bare_numbers_count_only_where_the_body_cites_by_nothing_else() -> None:
     text = "Ants bite [1]. They sting [2]. Version canals.3 Was built [1]."
     assert [m.text for m in find_markers(text, KEYS)] == ["[1]", "[2]", "[1]"]
+    linked = "Ants bite ([a](https://a.example)), in days 3. At step 2, [b](https://b.example)."
+    assert [m.numbers for m in find_markers(f"{linked} 12 m.3 It", KEYS)] == [(), ()]
     listed = text.replace("[1]", "(then)").replace("[2]", "")
     assert [m.text for m in find_markers(f"{listed}\n\n[1] a\n[2] b", KEYS, [(60, 90)])][:1] == [
         "3"

@@ -35,6 +35,9 @@ CITED = [(NEST, ["a"]), (FLY, ["b"]), (TRAIL, ["a"])]
         f"#### **引用的文献**\n\n{NUMBERED}",
         f"## 5. Referências bibliográficas\n\n{NUMBERED}",
         f"**แหล่งอ้างอิง**\n\n{NUMBERED}",
+        f"## 参考文献 (References)\n\n{NUMBERED}",
+        f"## Suggested References / Sources (2025)\n\n{NUMBERED}",
+        f"## Works cited\n\n{NUMBERED}\n[image1]: <data:image/png;base64,{'iVBOR' * 99}>\n" * 2,
         f"## Mga sanggunian\n\n{NUMBERED}",
         f"---\n\n{NUMBERED}",
         f"| # | Title | Address |\n|---|---|---|\n| 1 | Nests | {A} |\n| 2 | Alates | {B} |\n",
@@ -182,3 +185,22 @@ def test_marks_leave_the_statements_of_judges_too() -> None:
     ]
     found = cite_statements("Ants", report, statements)
     assert pairs(found) == [(NEST, ["a"]), (FLY, ["b"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        (f"Ants nest below warm stones. Source: a survey of 2024 [1].{LIST}", [(NEST, ["a"])]),
+        (f"- Ants nest below warm stones.\n- 来源：一项调查 [调查]({A})。\n", [(NEST, ["a"])]),
+        (f"蚂蚁在石头下筑巢 [ants]({A})。它们在春天飞行 [b]({B})。它们跟随踪迹 [c]({C})。",
+         [("蚂蚁在石头下筑巢。", ["a"]), ("它们在春天飞行。", ["b"]), ("它们跟随踪迹。", ["c"])]),
+        (f"Ants nest below warm stones [[Issue 4]({A})].", [(NEST, ["a"])]),
+        (r"The ant\_nest has 5 \* 3 `<doors>` and `_ROOMS`.",
+         [("The ant_nest has 5 * 3 <doors> and _ROOMS.", [])]),
+        (r"\* \*\*Ants\*\* nest below warm stones.", [(NEST, [])]),
+    ],
+)  # fmt: skip
+def test_what_only_names_a_source_is_no_statement_and_words_stay_whole(
+    text: str, claims: list[tuple[str, list[str]]]
+) -> None:
+    assert read(text) == claims
