@@ -27,9 +27,14 @@ p[style-name='Heading 7'] => h6:fresh
 p[style-name='Quote'] => blockquote > p:fresh
 """
 _WORD = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
-_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_STYLE_SHEET = "word/styles.xml"
+_TEXTS = (_STYLE_SHEET, "word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True)
-_HIDDEN = "//w:r[w:rPr/w:vanish[not(@w:val = '0' or @w:val = 'false' or @w:val = 'off')]]"
+_HIDES = "w:rPr/w:vanish[not(@w:val = '0' or @w:val = 'false' or @w:val = 'off')]"
+_HIDDEN_RUNS = (
+    f"//w:r[{_HIDES} or not(w:rPr/w:vanish)"
+    " and (w:rPr/w:rStyle | ../w:pPr/w:pStyle)/@w:val = $styles/@w:styleId]"
+)
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
@@ -74,17 +79,22 @@ def _read_bytes(image: _Image) -> bytes:
 
 
 def _drop_hidden(content: bytes) -> bytes:
-    """Return a Word file without the text that Word hides."""
+    """Return a Word file without the text that Word hides, by its own format or by a style."""
+    with ZipFile(BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    if not any(b"vanish" in parts.get(name, b"") for name in _TEXTS):
+        return content
+    sheet = etree.fromstring(parts.get(_STYLE_SHEET, b"<none/>"), _XML)
+    styles = sheet.xpath(f"//w:style[{_HIDES}]", namespaces=_WORD)
+    for name in set(_TEXTS).intersection(parts):
+        text = etree.fromstring(parts[name], _XML)
+        for run in text.xpath(_HIDDEN_RUNS, styles=styles, namespaces=_WORD):
+            run.getparent().remove(run)
+        parts[name] = etree.tostring(text, encoding="UTF-8")
     shown = BytesIO()
-    with ZipFile(BytesIO(content)) as archive, ZipFile(shown, "w") as kept:
-        for name in archive.namelist():
-            part = archive.read(name)
-            if name in _TEXTS and b"vanish" in part:
-                text = etree.fromstring(part, _XML)
-                for run in text.xpath(_HIDDEN, namespaces=_WORD):
-                    run.getparent().remove(run)
-                part = etree.tostring(text, encoding="UTF-8")
-            kept.writestr(name, part)
+    with ZipFile(shown, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
     return shown.getvalue()
 
 

@@ -5,6 +5,7 @@ from zipfile import ZipFile
 
 import pytest
 from docx.document import Document as OpenWord
+from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
@@ -99,9 +100,11 @@ def test_raised_numbers_cite_and_exponents_do_not() -> None:
 
 def test_text_that_word_hides_is_no_text() -> None:
     def write(document: OpenWord) -> None:
+        document.styles.add_style("Unseen", WD_STYLE_TYPE.CHARACTER).font.hidden = True
         paragraph = document.add_paragraph("seen ")
         paragraph.add_run("not seen ").font.hidden = True
-        paragraph.add_run("shown all the same").font.hidden = False
+        paragraph.add_run("by style ", "Unseen")
+        paragraph.add_run("shown all the same", "Unseen").font.hidden = False
 
     assert read(word(write)).markdown.strip() == "seen shown all the same"
 
