@@ -25,8 +25,13 @@ p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => p:fresh
 p[style-name='Heading 7'] => h6:fresh
 p[style-name='Quote'] => blockquote > p:fresh
+p[style-name='Source Code'] => pre:separator('\\n')
+r[style-name='Verbatim Char'] => code
 """
-_WORD = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
+_WORD = {
+    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "m": "http://schemas.openxmlformats.org/officeDocument/2006/math",
+}
 _STYLE_SHEET = "word/styles.xml"
 _TEXTS = (_STYLE_SHEET, "word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True)
@@ -56,7 +61,7 @@ def read(content: bytes) -> ParsedDocument:
         attributes = {"src": name, "alt": image.alt_text or ""}
         return [mammoth.html.element("img", attributes)] if name else []
 
-    shown = BytesIO(_drop_hidden(content))
+    shown = BytesIO(_show_text(content))
     page = mammoth.convert_to_html(
         shown, convert_image=show, style_map=_STYLES, external_file_access=False
     ).value
@@ -78,11 +83,12 @@ def _read_bytes(image: _Image) -> bytes:
         return b""
 
 
-def _drop_hidden(content: bytes) -> bytes:
-    """Return a Word file without the text that Word hides, by its own format or by a style."""
+def _show_text(content: bytes) -> bytes:
+    """Return a Word file without the text that Word hides, by its own format or by a style, and
+    with equations, which mammoth leaves out, as words."""
     with ZipFile(BytesIO(content)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    if not any(b"vanish" in parts.get(name, b"") for name in _TEXTS):
+    if not any(b"vanish" in part or b"oMath" in part for part in map(parts.get, _TEXTS) if part):
         return content
     sheet = etree.fromstring(parts.get(_STYLE_SHEET, b"<none/>"), _XML)
     styles = sheet.xpath(f"//w:style[{_HIDES}]", namespaces=_WORD)
@@ -90,6 +96,11 @@ def _drop_hidden(content: bytes) -> bytes:
         text = etree.fromstring(parts[name], _XML)
         for run in text.xpath(_HIDDEN_RUNS, styles=styles, namespaces=_WORD):
             run.getparent().remove(run)
+        for equation in text.xpath("//m:oMath", namespaces=_WORD):
+            words = "".join(equation.xpath(".//m:t/text()", namespaces=_WORD))
+            equation.clear(keep_tail=True)
+            equation.tag = f"{{{_WORD['w']}}}r"
+            etree.SubElement(equation, f"{{{_WORD['w']}}}t").text = words
         parts[name] = etree.tostring(text, encoding="UTF-8")
     shown = BytesIO()
     with ZipFile(shown, "w") as archive:

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from tasks.documents.raised import is_exponent
 from tasks.extraction.headings import is_reference_heading
-from tasks.extraction.marker_forms import NUMBERS
+from tasks.extraction.marker_forms import NUMBERS, is_exponent
 
 MAX_NOTE = 3_000
 """Characters of a note; a longer block to which a number leads is a chapter."""

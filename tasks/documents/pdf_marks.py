@@ -15,7 +15,9 @@ from tasks.documents.pdf_words import BULLETS, RAISED_NUMBER, PdfWord, group_lin
 MAX_SMALL = 0.8
 """A mark's letters are at most this many times as large as those of the text."""
 MAX_GAP = 2.5
-"""Most blank between a mark and its text, in multiples of the letters' size."""
+MAX_RAISED_GAP = 0.8
+"""Most blank between a mark and its text, in multiples of the letters' size. Numbers without a link
+stand closer: others count the lines of a page."""
 MAX_WORD_GAP = 1.5
 """A larger blank within a line parts columns."""
 _LABEL = re.compile(rf"[{BULLETS}]|\d{{1,3}}[.)]")
@@ -85,15 +87,16 @@ def _find_neighbour(
     """Find the word that marks belong to, and whether they stand behind it."""
     first, last = run[0], run[-1]
     label, linked = _LABEL.fullmatch(first.text) is not None, first.url is not None
+    reach = MAX_GAP if label or linked else MAX_RAISED_GAP
     slack = 0.3 * first.size
     near = [word for segment in segments for word in segment if _is_beside(word, first)]
     left = max((w for w in near if w.x1 <= first.x0 + slack), key=lambda w: w.x1, default=None)
     right = min((w for w in near if w.x0 >= last.x1 - slack), key=lambda w: w.x0, default=None)
     to_left = first.x0 - left.x1 if left else float("inf")
     to_right = right.x0 - last.x1 if right else float("inf")
-    if left and not label and to_left <= min(MAX_GAP * left.size, max(to_right, left.size)):
+    if left and not label and to_left <= min(reach * left.size, max(to_right, left.size)):
         return left, True
-    if right and to_right <= min(MAX_GAP * right.size, to_left):
+    if right and to_right <= min(reach * right.size, to_left):
         return right, False
     return _find_above(first, segments) if linked and not label else None
 

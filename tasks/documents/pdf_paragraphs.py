@@ -7,7 +7,7 @@ from itertools import groupby
 
 from tasks.documents.pdf_marks import is_citation
 from tasks.documents.pdf_words import RAISED_NUMBER, PdfLine, PdfWord
-from tasks.documents.raised import is_exponent
+from tasks.extraction.marker_forms import is_exponent
 from tasks.wikipedia.inline import escape_words
 
 ENDS_IN_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$", re.IGNORECASE)

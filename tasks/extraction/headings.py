@@ -12,7 +12,7 @@ _ENGLISH = (
 _ENGLISH_HEADING = (
     r"(?:appendix(?:\s[\dA-Z])?\s?[:.–-]\s?)?"
     r"(?:(?:selected|suggested|recommended|prioriti[sz]ed|annotated|full|complete|key|"
-    r"cited|list of|main|primary|secondary|additional|academic|official|web)\s)*"
+    r"cited|list of|main|primary|secondary|additional|academic|official|web|source)\s)*"
     rf"{_ENGLISH}(?:\s?(?:and|&|/)\s?(?:data\s)?{_ENGLISH})*"
     r"(?:\s(?:index|table|list|used|utilized|cited|consulted|"
     r"used in this (?:report|article|section|study|paper)))*"

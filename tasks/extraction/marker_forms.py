@@ -62,11 +62,12 @@ _MEASURED = re.compile(
 )
 """A word that may count, but not here: `in the wet season 2.`"""
 _NAME = re.compile(r"\b[A-Z][^\W_]*[*_\s]*$")
-_UNIT = re.compile(
-    r"(?:^|[^A-Za-z])(?:[A-Za-zµμ]|[kcmnµμd]m|ft|in|mi|yd|sec|kg|cu|sq|CO|H2O|co)\s?$"
+_BASE = re.compile(r"(?<![\d.,])(?<![A-Za-z]-)(?:10|\d)$|(?<![A-Za-z])[b-z]$")
+_SQUARED = re.compile(
+    r"(?<![A-Za-z])(?:[b-hj-zµ]|[b-df-hj-np-tv-xzµ]{2}|mi|in|cu|CO|H2O)\s?$", re.IGNORECASE
 )
-_BASE = re.compile(r"(?<![\d.,])(?:10|\d)$")
-_FORMULA = re.compile(r"\\[A-Za-z]+$|[A-Za-z]\([^()]{0,9}\)$|\$[^\s$]{1,11}$")
+"""Ends in a letter that stands for something, or in a unit or letters without a vowel."""
+_FORMULA = re.compile(r"\\[A-Za-z]+$|[A-Za-z]\([^()]{0,9}\)$|\$[A-Za-z({\\][^\s$]{0,10}$")
 _SIGNS = tuple("⁻⁺₀₁₂₃₄₅₆₇₈₉")
 """What stands beside exponents and charges, not beside marks."""
 RAISED_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -113,7 +114,10 @@ class MarkerForm:
         for match in self.pattern.finditer(text):
             at = match.start("mark")
             end = match.end("mark")
-            if self.raised and (is_exponent(text, at) or text.startswith(_SIGNS, end)):
+            number = match["keys"].translate(RAISED_DIGITS)
+            if self.raised and (
+                text.startswith(_SIGNS, end) or is_exponent(text[max(0, at - 40) : at], number)
+            ):
                 continue
             if self.least > 1 and _is_counted(text, at, end):
                 continue
@@ -205,12 +209,14 @@ _KEYS_OF_TOKENS = re.compile(rf"{_TOKEN}|{_KINDS}:\s?\d{{1,4}}", re.IGNORECASE)
 MAX_RANGE = 100
 
 
-def is_exponent(text: str, at: int) -> bool:
-    """Whether a raised number at an offset belongs to the number or unit before it."""
-    before = text[max(0, at - 12) : at].rstrip("*_\\ ")
-    return before.endswith(_SIGNS) or any(
-        pattern.search(before.rstrip("$")) for pattern in (_BASE, _UNIT, _FORMULA)
-    )
+def is_exponent(before: str, number: str) -> bool:
+    """Whether a raised number belongs to what is before it: 10⁶, km², O(n)², but not 1907¹²."""
+    base = before[-40:].rstrip("*_\\ ")
+    if base.endswith(_SIGNS):
+        return True
+    base = base.rstrip("$")
+    squared = number in ("2", "3") and _SQUARED.search(base) is not None
+    return squared or any(pattern.search(base) for pattern in (_BASE, _FORMULA))
 
 
 def _is_counted(text: str, start: int, end: int) -> bool:

@@ -109,6 +109,22 @@ def test_text_that_word_hides_is_no_text() -> None:
     assert read(word(write)).markdown.strip() == "seen shown all the same"
 
 
+def test_equations_keep_their_letters_and_code_is_code() -> None:
+    def write(document: OpenWord) -> None:
+        document.styles.add_style("Source Code", WD_STYLE_TYPE.PARAGRAPH)
+        paragraph = document.add_paragraph("They grow as ")
+        equation, letters = OxmlElement("m:oMath"), OxmlElement("m:t")
+        letters.text = "a+b"
+        equation.append(letters)
+        paragraph._p.append(equation)
+        paragraph.add_run(" says.")
+        for line in ("x = ants[1]", "y = ants[2]"):
+            document.add_paragraph(line, "Source Code")
+
+    found = read(word(write)).markdown.strip()
+    assert found == "They grow as a+b says.\n\n```\nx = ants[1]\ny = ants[2]\n```"
+
+
 def test_a_word_file_of_pictures_alone_counts_as_scanned() -> None:
     document = read(word(lambda opened: opened.add_picture(BytesIO(picture()))))
     assert document.scanned

@@ -188,10 +188,11 @@ def test_entries_whose_numbers_are_drawn_last_are_one_line_each() -> None:
     ]
 
 
-def test_bullets_drawn_last_are_items() -> None:
+def test_bullets_drawn_last_are_items_and_counted_lines_are_no_citations() -> None:
     drawn = both(lambda canvas: canvas.translate(12, 0), lines("It is deep.", "It is cold."))
     bullets = both(lambda canvas: canvas.translate(-12, 0), lines("•", "•"))
-    assert text(both(drawn, bullets)) == "- It is deep.\n- It is cold."
+    counts = both(lambda canvas: canvas.translate(-40, 0), lines("1", "2", size=6))
+    assert text(both(drawn, bullets, counts)).startswith("- It is deep.\n- It is cold.\n")
 
 
 def test_frames_around_words_of_a_sentence_are_no_cells() -> None:
