@@ -187,7 +187,7 @@ MARKER_FORMS: tuple[MarkerForm, ...] = (
           rf"[^\W\d_][.。”\"’)]{{0,2}} ?(?P<mark>[(（{{](?P<keys>{_MANY})[)）}}])"
           r"(?=\s{0,2}(?:[.,;:!?。，；、|(\[（]|$))", least=3, signs="(（{"),
     _form("number behind the full stop", "canals.2 The", "number", "needs an entry",
-          rf"(?:[^\W\d_]|[%°$€£)\]”\"’]|{_YEAR}(?=[^\d]{{1,4}}\d{{1,3}}(?:\s+(?-i:[^\W\da-z_][^\WA-Z_]|[AI]\b)|\s*$|\s*\|)))"
+          rf"(?:[^\W\d_]|[%°$€£)\]”\"’`]|{_YEAR}(?=[^\d]{{1,4}}\d{{1,3}}(?:\s+(?-i:[^\W\da-z_][^\WA-Z_]|[AI]\b)|\s*$|\s*\|)))"
           rf"(?=[^\w\s]{{1,9}}\d){_NOT_COUNTING}(?<!^\w)(?<![\s#*(][A-Za-z])"
           r"[)*_`\"”’]{0,4}\\?[.,;:!?…。！？，；、：)\"”’」』）][)*_`\"”’\]]{0,4}"
           rf"(?P<mark>(?P<keys>{_MANY})){_AFTER_STOP}"),

@@ -19,10 +19,12 @@ _ATTRIBUTE = re.compile(
     r"([a-z][\w:-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=]+)))?", re.IGNORECASE
 )
 _UNSEEN_LINE = re.compile(
-    r"^ {0,3}\[(?:(?://|comment)\]: ?(?:#|<>)|[^\[\]\n]{1,80}\]: ?<?data:)[^\n]*",
+    r"^ {0,3}\[(?:(?://|comment)\]: ?(?:#|<>)|[^\[\]\n]{1,80}\]: ?<?data:)[^\n]*"
+    r"|(?<=^```)[ \t]*(?:\[\d{1,3}\][ \t]*)+$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Comments of Markdown, and pictures whose data stands at the end."""
+"""Comments of Markdown, pictures whose data stands at the end, and markers behind the end of a
+fence, with which it would go on."""
 _VOID = frozenset(["br", "hr", "img", "input", "meta", "link", "wbr", "source", "col"])
 _BLOCKS = frozenset(["div", "section", "article", "aside", "details", "table", "ul", "ol", "main"])
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
