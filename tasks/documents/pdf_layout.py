@@ -28,6 +28,7 @@ _BULLET = re.compile(rf"[{BULLETS}–-]")
 _DASHES = frozenset("–-")
 _NUMBER = re.compile(r"\(?\d{1,3}[.)]")
 _BRACKETED = re.compile(r"(?:\[\d{1,3}\])+")
+_ADDRESS = re.compile(r"<?https?://")
 _ENTRY = re.compile(rf"{RAISED_NUMBER.pattern}|<?https?://\S*")
 _LINE_MARK = re.compile(r"(?=#{1,6}(?:\s|$)|[>|]|[-+*](?:\s|$))")
 _SENTENCE_END = re.compile(r"[.!?:;]['\"”’)\]\d]*(?: \[?\d{1,3}\]?)*$")
@@ -147,6 +148,8 @@ class _PdfWriter:
         cites = ENDS_IN_ADDRESS.search(last.text) or (end.url and not is_citation(end))
         if cites and all(_ENTRY.fullmatch(x.words[0].text) for x in (block.lines[0], line)):
             return True  # an entry behind the address of the one before
+        if _spells_out(line):
+            return True
         one, other = (part.place.block if part.place else 0 for part in (last, line))
         if last.page != line.page:
             return (
@@ -196,6 +199,14 @@ class _PdfWriter:
         rows = [row + [""] * (width - len(row)) for row in rows]
         written = [f"| {' | '.join(row)} |" for row in rows]
         return "\n".join([written[0], f"|{' --- |' * width}", *written[1:]])
+
+
+def _spells_out(line: PdfLine) -> bool:
+    """Return whether a line is an entry: a number with a link, and the address that it leads to."""
+    number, *rest = line.words
+    leads = number.url if is_citation(number) else None
+    spelled = (word.text.strip("<>") for word in rest if _ADDRESS.match(word.text))
+    return leads is not None and any(leads.startswith(address) for address in spelled)
 
 
 def _is_bold_line(block: _PdfBlock, text: str) -> bool:

@@ -188,6 +188,14 @@ def test_entries_whose_numbers_are_drawn_last_are_one_line_each() -> None:
     ]
 
 
+def test_an_entry_that_spells_out_its_address_does_not_go_on_with_the_text_above() -> None:
+    page = both(
+        lines("They dive in the lake all year.", "https://a.org/lake"),
+        linked("1", "https://a.org/lake", LEFT - 10, TOP - PITCH + 3),
+    )
+    assert text(page).endswith("all year.\n\n[1](https://a.org/lake) https://a.org/lake")
+
+
 def test_bullets_drawn_last_are_items_and_counted_lines_are_no_citations() -> None:
     drawn = both(lambda canvas: canvas.translate(12, 0), lines("It is deep.", "It is cold."))
     bullets = both(lambda canvas: canvas.translate(-12, 0), lines("•", "•"))
