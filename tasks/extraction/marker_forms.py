@@ -62,7 +62,7 @@ _MEASURED = re.compile(
 )
 """A word that may count, but not here: `in the wet season 2.`"""
 _NAME = re.compile(r"\b[A-Z][^\W_]*[*_\s]*$")
-_BASE = re.compile(r"(?<![\d.,])(?<![A-Za-z]-)(?:10|\d)$|(?<![A-Za-z])[b-z]$")
+_BASE = re.compile(r"(?<![\d.,])(?<![A-Za-z\d][-–])(?:10|\d)$|(?<![A-Za-z])[b-z]$")
 _SQUARED = re.compile(
     r"(?<![A-Za-z])(?:[b-hj-zµ]|[b-df-hj-np-tv-xzµ]{2}|mi|in|cu|CO|H2O)\s?$", re.IGNORECASE
 )

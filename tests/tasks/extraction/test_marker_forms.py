@@ -48,6 +48,8 @@ def test_each_example_is_a_marker(form: MarkerForm) -> None:
         ("Ants bite【1-3】.", [("1", "2", "3")]),
         ("Ants bite (Source 3).", [("3",)]),
         ("Ants bite¹². They sting²˒³.", [("12",), ("2", "3")]),
+        ("They won 10–0<sup>2</sup>, with GPT-4<sup>3</sup>, for $120K/year<sup>1</sup>.",
+         [("2",), ("3",), ("1",)]),
         ("In 2002.1 Ants bite.2 They sting,3 too.", [("1",), ("2",), ("3",)]),
         ('They call it "biting".2 It hurts (much).3', [("2",), ("3",)]),
         ("蟻は噛む 1。それは痛い 2、とても 3。", [("1",), ("2",), ("3",)]),
