@@ -14,6 +14,7 @@ from flows.display.console import STDERR, print_message, print_result, transient
 from tasks.base import format_count
 from tasks.configuration.agents import load_agents
 from tasks.editions.names import UnknownName
+from tasks.extraction.understanding import NOT_RELIABLE
 from tasks.foreign_text import make_visible
 from tasks.imports.answers import AnswersSummary, hold_answers, import_answers
 from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
@@ -160,6 +161,9 @@ def _print_summary(summary: ReportsSummary, matched: MatchedFiles, yes: bool) ->
         if outcome.understood:
             print_result(f"{outcome.path}: {outcome.understood}", wrap=False)
     agents = sorted({o.agent for o in summary.outcomes})
+    read = [o.understood for o in summary.outcomes if o.understood]
+    if n_unclear := sum(NOT_RELIABLE in understood for understood in read):
+        print_message(f"Citations are not reliable in {n_unclear} of {len(read)} reports.")
     print_message(
         f"{summary.edition}: {format_count(len(summary.outcomes), 'file')} of {', '.join(agents)}: "
         f"{summary.count('new')} new, {summary.count('changed')} changed, "

@@ -7,7 +7,7 @@ stays as written, so that offsets into a block are offsets into the text.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -30,6 +30,12 @@ _ENTRY_BELOW = re.compile(
     re.IGNORECASE,
 )
 """A list's first entry, right below."""
+_CITING = re.compile(
+    r"(?!\W*\d)(?:[^\s\[\]]+\s+){6}[^\n]*?(?:[.!?。]\s?(?:\\?\[\^?\d{1,3}\\?\]\s?)+|\[\^?\d{1,3}\\?\][.。])\s*"
+)
+"""A paragraph that states something and cites a number."""
+MIN_CITING = 3
+"""So many of them in a row end a list of references that stands under a line without `#`."""
 _BOLD_HEADING_LEVEL = 7
 """Level of a bold line used as a heading: below every real heading."""
 
@@ -192,6 +198,20 @@ class _OutlineReader:
         self._blocks.append(
             MarkdownBlock(kind, start, end, section, self._references_from is not None)
         )
+        if self._references_from is not None and self._path[-1][0] == _BOLD_HEADING_LEVEL:
+            self._go_on_after_references()
+
+    def _go_on_after_references(self) -> None:
+        last = self._blocks[-MIN_CITING:]
+        texts = [self.markdown[block.start : block.end] for block in last if block.kind == "prose"]
+        citing = [text for text in texts if "http" not in text and _CITING.fullmatch(text[:5000])]
+        if len(citing) == MIN_CITING and all(block.apparatus for block in last):
+            self._close_references(last[0].start)
+            self._path.pop()
+            section = tuple(words for _, words in self._path if words)
+            self._blocks[-MIN_CITING:] = [
+                replace(block, section=section, apparatus=False) for block in last
+            ]
 
 
 def _match_line_heading(line: str) -> tuple[str, int] | None:

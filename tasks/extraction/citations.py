@@ -17,8 +17,14 @@ _SOURCE_LABEL = re.compile(
     re.IGNORECASE,
 )
 LINK_END = re.compile(
-    r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<#])|[\s)\]）】*_]{0,9}(?:[。！？；）】]|$)"
+    r"[\s.;,)\]*_]*(?=$|[A-Z\"“‘'(\[【0-9|<#])|[ .;,)\]）】*_]{0,9}(?:[。！？；）】：]|:?\s*\n)"
 )
+_GOVERNS = re.compile(
+    r"\b(?:per|by|in|at|from|see|to|of|on|as|via|with|for|the|an?|and|or|is|are|em|n[ao]|d[aeo]|por|"
+    r"para|e|en|y|del?|la|le|dans|et|von|bei|im|und|der|die|das)\W*$",
+    re.IGNORECASE,
+)
+"""A word after which a link is one of the sentence's words."""
 _BEHIND_SOURCE = re.compile(r"\s*(?:[.,;:)\]|。，；）]|$|\[|\(|<a\b)", re.MULTILINE)
 _REFERENCE_LINK = re.compile(r"(?<!\\)\[([^\[\]\n]{1,300})\] ?\[([\w.:-]{1,40})\]")
 _BARE_NUMBER = re.compile(
@@ -168,7 +174,12 @@ def _drop_titles(text: str, links: list[Marker]) -> list[Marker]:
     """Take the words of links for titles, not for words of their sentences, in a report where
     nearly all links end a sentence."""
     outward = [link for link in links if link.url]
-    at_end = [link for link in outward if LINK_END.match(text[link.end : link.end + 40])]
+    at_end = [
+        link
+        for link in outward
+        if LINK_END.match(text[link.end : link.end + 40])
+        and not _GOVERNS.search(text[max(0, link.start - 20) : link.start])
+    ]
     if len(at_end) < max(MIN_LINKS, MIN_AT_THE_END * len(outward)):
         return links
     ends = set(at_end)

@@ -11,7 +11,7 @@ _ENGLISH = (
 )
 _ENGLISH_HEADING = (
     r"(?:appendix(?:\s[\dA-Z])?\s?[:.–-]\s?)?"
-    r"(?:(?:selected|suggested|recommended|prioriti[sz]ed|annotated|full|complete|key|"
+    r"(?:(?:selected|suggested|recommended|prioriti[sz]ed|full|complete|key|"
     r"cited|list of|main|primary|secondary|additional|academic|official|web|source)\s)*"
     rf"{_ENGLISH}(?:\s?(?:and|&|/)\s?(?:data\s)?{_ENGLISH})*"
     r"(?:\s(?:index|table|list|used|utilized|cited|consulted|"
@@ -32,7 +32,7 @@ surse|referințe|bibliografie|lucrări citate|referències|fonts|
 джерела|література|посилання|цитовані джерела|πηγές|αναφορές|βιβλιογραφία|
 kaynaklar|kaynakça|alıntılanan çalışmalar|referanslar|
 参考(?:文献|资料|資料|来源|链接|網站|网站|書目|书目)|參考(?:文獻|資料|來源|連結)|
-引用(?:的|した)?(?:文献|文獻|来源|來源|著作|元)?|(?:资料|資料|信息|数据|數據|主要|引文)(?:来源|來源)|来源|來源|
+引用(?:的|した)?(?:文献|文獻|来源|來源|著作|元)?|(?:资料|資料|信息|数据|數據|主要|引文|研究)(?:来源|來源)|来源|來源|
 文献(?:来源)?|来源(?:链接|清单)|(?:相关|参考)?链接|注释|註釋|脚注|腳註|出典|情報源|参照|参考|参考サイト|
 참고\s?(?:문헌|자료)|출처|인용\s?(?:된\s)?(?:문헌|자료)|각주|
 (?:แหล่ง|เอกสาร|รายการ)?อ้างอิง|บรรณานุกรม|แหล่งข้อมูล|แหล่งที่มา|ผลงานที่อ้างอิง|
@@ -55,6 +55,7 @@ _HEADING = re.compile(HEADING, re.IGNORECASE)
 _NUMBERING = re.compile(
     r"^(?:\d{1,3}(?:\\?\.\d{1,3})*\\?[.)]?|[IVX]{1,5}\.)\s+|^[一二三四五六七八九十]{1,3}、\s*"
 )
+_LETTERED = re.compile(rf"{_NUMBERING.pattern}|^[A-Z]\.\s+")
 _MARKUP = re.compile(r"\\(?=[^\w\s])|[*_`]{1,3}|<[^<>]{0,200}>")
 _REMARK = re.compile(r"\s*(?:\([^()]{1,60}\)|（[^（）]{1,60}）|\\?\[[^\[\]]{1,60}\])$")
 _TRANSLATED = re.compile(r"\s*[|/｜／]\s*")
@@ -66,7 +67,7 @@ def is_reference_heading(heading: str) -> bool:
     """Whether a heading introduces references, notes, links or a bibliography, also in two
     languages or with a remark in parentheses: `来源 | Sources`, `Sources (2025)`."""
     words = _REMARK.sub("", strip_heading_markup(heading)[:200].rstrip(" :："))
-    parts = _TRANSLATED.split(_NUMBERING.sub("", _DECORATION.sub("", words)))
+    parts = _TRANSLATED.split(_LETTERED.sub("", _DECORATION.sub("", words)))
     return all(_HEADING.fullmatch(part) for part in parts)
 
 

@@ -35,10 +35,10 @@ _WIDE = "\u3040-\u30ff\u3400-\u9fff"
 _AFTER_STOP = (
     r"(?=$|[\s|*_)\]\"”’,;!?…、。，；！？）」』】]|[.:](?!\d)"
     rf"|(?<=[。！？]\d)[{_WIDE}]|(?<=[。！？]\d\d)[{_WIDE}])"
-    r"(?!\s?%|,\d|\s?[日月年時时分秒歳岁人個个回件名]|[はがをものとやにで])"
+    r"(?!\s?%|,\d|\s?[日月年時时分秒歳岁人個个回件名步倍天小元篇万億亿类種种阶功款周週号號位条條项項次章节節层層页頁]|[はがをものとやにで])"
 )
 _COUNTING = (
-    r"phase|table|type|figures?|fig|step|stage|level|chapters?|sections?|part|volume|vol|pages?|pp?|"
+    r"phase|table|type|layer|figures?|fig|step|stage|level|chapters?|sections?|part|volume|vol|pages?|pp?|"
     r"no|nos|number|nr|version|v|grade|tier|day|week|month|year|quarter|q|round|season|episode|article|"
     r"rule|item|option|zone|unit|row|column|appendix|equation|eq|box|query|law|objective|hurdle|axis|"
     r"node|theorem|lemma|exhibit|annex|scenario|criterion|sdg|scope|pillar|port|windows|gpt|llama|"

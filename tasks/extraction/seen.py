@@ -18,13 +18,14 @@ _TOKENS = re.compile(
 _ATTRIBUTE = re.compile(
     r"([a-z][\w:-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=]+)))?", re.IGNORECASE
 )
-_UNSEEN_LINE = re.compile(
+_UNSEEN = re.compile(
     r"^ {0,3}\[(?:(?://|comment)\]: ?(?:#|<>)|[^\[\]\n]{1,80}\]: ?<?data:)[^\n]*"
-    r"|(?<=^```)[ \t]*(?:\[\d{1,3}\][ \t]*)+$",
+    r"|(?<=^```)[ \t]*(?:\[\d{1,3}\][ \t]*)+$|<img\b[^<>]{0,5000}>"
+    r"|\A\ufeff?---[ \t]*\n(?:(?:[\w-]+:|[ \t#-])[^\n]*\n){1,99}---[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Comments of Markdown, pictures whose data stands at the end, and markers behind the end of a
-fence, with which it would go on."""
+"""Comments of Markdown, pictures and their data, the front matter of a file, and markers behind the
+end of a fence, with which it would go on."""
 _VOID = frozenset(["br", "hr", "img", "input", "meta", "link", "wbr", "source", "col"])
 _BLOCKS = frozenset(["div", "section", "article", "aside", "details", "table", "ul", "ol", "main"])
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
@@ -43,7 +44,7 @@ MAX_AROUND = 80
 def mask_unseen(markdown: str) -> str:
     """Return a report with blanks for what a reader does not see; the offsets stay the same."""
     text = _mask_fence(markdown)
-    text = _UNSEEN_LINE.sub(lambda match: " " * len(match.group()), text)
+    text = _UNSEEN.sub(lambda match: _NOT_BLANK.sub(" ", match.group()), text)
     spans = list(_find_hidden(text)) if "<" in text else []
     return _blank(text, spans) if spans else text
 

@@ -24,6 +24,7 @@ MIN_WORDS = 3
 
 _MARKUP = re.compile(
     r"!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,60}\])"  # image
+    r"|\\<br\s?/?\\?>"
     r"|(?P<escaped>\\[!-)+-/:-@\[-`{-~]|(?<=\S )\\\*(?= )|(?<=\w)\\\*(?=\w))|\\\*"
     r"|(?<!`)(?P<ticks>`{1,2})(?!`)[^`\n]{1,500}(?<!`)(?P=ticks)(?!`)"
     r"|</?[A-Za-z][^<>\n]{0,200}>"
@@ -132,7 +133,8 @@ def is_only_markers(text: str, block: MarkdownBlock, markers: Sequence[Marker]) 
         return False
     bare = [replace(marker, label=None) for marker in markers]
     plain = _lift(text, block.start, block.end, bare).plain
-    return names_source(plain) or not any(map(str.isalnum, _SOURCE_WORD.sub("", plain)))
+    alone = "。" not in plain.rstrip("。 \n")
+    return (alone and names_source(plain)) or not any(map(str.isalnum, _SOURCE_WORD.sub("", plain)))
 
 
 def names_source(sentence: str) -> bool:

@@ -14,15 +14,16 @@ LISTED = (
 
 def test_words_claims_markers_and_entries_are_counted() -> None:
     assert describe_understood(LISTED) == (
-        "24 words, 3 claims, 3 citation markers (2 lead to an address), 2 list entries with an "
-        "address"
+        "24 words, 3 claims (cited by their own markers 2, by others of their paragraph 0, "
+        "by later ones 0), 3 citation markers (2 lead to a URL), 2 list entries with a URL"
     )
-    assert describe_understood("").endswith("address; the report cites no URL")
+    assert describe_understood("").startswith("0 words, 0 claims, 0 citation markers (0 lead")
+    assert describe_understood("水車は二つある。").startswith("3 words")
 
 
 def test_the_reason_is_said() -> None:
     said = describe_understood(LISTED.partition("## Ref")[0])
-    assert said.endswith("address; 3 citation markers, but no reference list with URLs")
+    assert said.endswith("; not reliable: 3 citation markers, but no reference list with URLs")
 
 
 def test_a_text_that_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

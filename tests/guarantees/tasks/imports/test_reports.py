@@ -146,10 +146,11 @@ def test_a_dry_run_says_what_an_import_would_and_keeps_nothing(
     assert contents(warehouse) != before
     found = {outcome.assignment: outcome.understood for outcome in tried.outcomes}
     assert found[MERCURY] == (
-        "9 words, 1 claim, 1 citation marker (1 lead to an address), 1 list entry with an address"
+        "9 words, 1 claim (cited by their own markers 1, by others of their paragraph 0, by later "
+        "ones 0), 1 citation marker (1 lead to a URL), 1 list entry with a URL"
     )
     assert str(found[BRIDGES]).endswith(
-        "2 citation markers (0 lead to an address), 0 list entries with an address; "
+        "2 citation markers (0 lead to a URL), 0 list entries with a URL; not reliable: "
         "2 citation markers, but no reference list with URLs"
     )
     assert found[LIGHTHOUSE] is found[None] is None
