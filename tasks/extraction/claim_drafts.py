@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 from tasks.extraction.blocks import MarkdownBlock
 from tasks.extraction.citations import Marker
+from tasks.extraction.languages import count_words
 from tasks.extraction.reading import CitedText
 from tasks.extraction.references import References
 from tasks.extraction.sentences import (
     MIN_WORDS,
     Sentence,
-    count_words,
     is_only_markers,
     names_source,
     split_block,

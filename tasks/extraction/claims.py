@@ -20,9 +20,9 @@ from tasks.extraction.blocks import MarkdownBlock
 from tasks.extraction.citations import Marker
 from tasks.extraction.claim_drafts import DraftClaim, MarkerPages, draft_claims
 from tasks.extraction.entries import looks_like_entry
+from tasks.extraction.languages import find_unsplit_language
 from tasks.extraction.reading import read_citations
 from tasks.extraction.references import References
-from tasks.extraction.sentences import find_unsplit_language
 from tasks.warehouse.rows import CitationKind
 
 EXTRACTOR_VERSION = "offline-3"

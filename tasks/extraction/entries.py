@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tasks.extraction.citations import Marker, find_markers
+from tasks.extraction.languages import count_words
 from tasks.extraction.links import find_addresses
 from tasks.extraction.marker_forms import RAISED_DIGITS, WORDS
-from tasks.extraction.sentences import count_words
 from tasks.extraction.urls import normalise_url
 
 _BEFORE = r"[ \t>|]*(?:<(?!https?:)[^<>]{1,200}>\s*)*(?:[-*+•·]\s+|\\?#\s*)?(?:\*\*|__)?"

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.extraction.blocks import parse_outline
-from tasks.extraction.sentences import MIN_WORDS, count_words, is_wide, split_block
+from tasks.extraction.languages import count_words, is_wide
+from tasks.extraction.sentences import MIN_WORDS, split_block
 
 MIN_SHARE = 0.4
 """A fact is located in a sentence that holds at least this share of its weighted words."""

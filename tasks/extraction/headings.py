@@ -1,6 +1,6 @@
 """Recognise the headings of reference lists, in the languages of the reports that people publish.
 
-A list under another heading, or under none, is recognised by its entries (`reference_lists`).
+A list under another heading, or under none, is recognised by its entries (`references`).
 """
 
 import re

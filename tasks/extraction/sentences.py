@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tasks.extraction.blocks import MarkdownBlock
 from tasks.extraction.citations import LINK_END, Marker, find_markers
+from tasks.extraction.languages import WORD, count_words, split_at_marks
 from tasks.extraction.marker_forms import WORDS
 
 if TYPE_CHECKING:
@@ -40,21 +41,10 @@ _ABBREVIATION = re.compile(
     r"\b(?:[Vv]ol|[Nn]os?|Bros|Mt|Ft|[Cc]h|pp?|[Ff]ig|[Ee]d|[Ss]t|vs?|ca?|"
     r"Drs?|Mrs?|Ms|Prof|Gen|Lt|Col|Sgt|Capt|Rev|Gov|Sen|Rep)\.$"
 )
-_WORD = re.compile(r"[^\W\d_]")
-_WORD_RUN = re.compile(r"[^\W_]+")
 _MAX_PIECE = 5000
 """Characters to split at a time; no real paragraph is longer."""
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$)|[。，、；！？।])")
 _EMPTY_BRACKETS = re.compile(r"\s?(?:\([\s,;]*\)|（[\s，；,;]*）|\[[\s,;]*\]|【\s*】)")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-"""A character of Chinese or Japanese, which set no blanks between words."""
-_WIDE_END = re.compile(r"[。！？]+[”’」』）)]*(?!\s*[a-z,.;:)\]、，；：」』）])")
-_OTHER_END = re.compile(r"[।॥؟۔።]+[”’\")]*\s")
-"""Ends of sentences in Hindi and its kin, Arabic, Urdu and Amharic."""
-WIDE_LETTERS = 2
-"""Characters of Chinese or Japanese that count as one word."""
-MIN_WIDE = 0.3
-"""The share of such characters from which a text is in one of these languages."""
 _SOURCE_WORD = re.compile(
     rf"^\W*(?:{WORDS}|evidence|links?|证据|依据|链接|数据链接|源头)\s?(?:[(（]\w{{1,9}}[)）])?\s?(?=[:：]|\W*$)",
     re.IGNORECASE,
@@ -65,32 +55,6 @@ _SOURCE_NAMED = re.compile(
     re.IGNORECASE,
 )
 MAX_SOURCE_WORDS = 25
-UNSPLIT = {
-    "Thai": r"[\u0e00-\u0e7f]", "Lao": r"[\u0e80-\u0eff]", "Burmese": r"[\u1000-\u109f]",
-    "Khmer": r"[\u1780-\u17ff]", "Tibetan": r"[\u0f00-\u0fff]",
-}  # fmt: skip
-"""Languages whose sentences end without a mark, and their letters."""
-MAX_UNSPLIT = 0.3
-"""The share of such letters from which a text cannot be split into sentences."""
-
-
-def count_words(text: str) -> int:
-    """Count words; two characters of Chinese or Japanese are one."""
-    n_wide = len(_WIDE.findall(text))
-    spaced = _WIDE.sub(" ", text) if n_wide else text
-    return len(_WORD_RUN.findall(spaced)) + n_wide // WIDE_LETTERS
-
-
-def is_wide(text: str) -> bool:
-    """Whether a text is in Chinese or Japanese."""
-    return len(_WIDE.findall(text)) > MIN_WIDE * len(_WORD.findall(text))
-
-
-def find_unsplit_language(text: str) -> str | None:
-    """Return the language of a text whose sentences cannot be told apart; None for others."""
-    n_letters = len(_WORD.findall(text)) or 1
-    shares = {name: len(re.findall(p, text)) / n_letters for name, p in UNSPLIT.items()}
-    return next((name for name, share in shares.items() if share > MAX_UNSPLIT), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,22 +159,12 @@ def _raw_spans(plain: str) -> Iterator[tuple[int, int]]:
         )
         end = space + 1 if space > start else start + _MAX_PIECE
         piece = plain[start:end]
-        if _WORD.search(piece):
+        if WORD.search(piece):
             for low, high in _get_tokenizer().span_tokenize(piece):
-                yield from _split_wide(plain, start + low, start + high)
+                yield from split_at_marks(plain, start + low, start + high)
         elif not piece.isspace():
             yield start, start + len(piece)
         start = end
-
-
-def _split_wide(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a span in which others end than those of European languages."""
-    for pattern in (_WIDE_END, _OTHER_END):
-        for mark in pattern.finditer(plain, start, end):
-            if plain[mark.end() : end].strip():
-                yield start, mark.end()
-                start = mark.end()
-    yield start, end
 
 
 def _continues_sentence(before: str, after: str) -> bool:

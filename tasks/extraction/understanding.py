@@ -4,7 +4,7 @@ from collections import Counter
 
 from tasks.base import format_count
 from tasks.extraction.claims import extract_claims
-from tasks.extraction.sentences import count_words, is_wide
+from tasks.extraction.languages import count_words, is_wide
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import HELPERS, TEXT_SECONDS
