@@ -4,6 +4,7 @@ A cell that one would run is prefixed with an apostrophe, which `unescape_formul
 of the dangerous prefixes: OWASP, CSV Injection. Spaces before them are no protection.
 """
 
+import json
 import re
 
 import polars as pl
@@ -26,8 +27,16 @@ def unescape_formula(cell: str) -> str:
 
 
 def format_csv(frame: pl.DataFrame) -> str:
-    """Format a frame as CSV for spreadsheets, its headings, too."""
+    """Format a frame as CSV for spreadsheets, its headings, too; lists and structs are JSON."""
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    frame = frame.with_columns(
+        pl.Series(name, map(_format_json, frame[name].to_list()), pl.String) for name in nested
+    )
     texts = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
     is_formula = texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)
     escaped = pl.when(is_formula).then(texts.str.replace("^", "'")).otherwise(texts)
     return frame.with_columns(escaped).rename(escape_formula).write_csv()
+
+
+def _format_json(value: object) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, default=str)

@@ -114,3 +114,8 @@ def test_a_table_on_a_terminal_does_not_act() -> None:
     for to, shown in ((Terminal(), "a\n⟨U+001B⟩[31m\n"), (StringIO(), "a\n\x1b[31m\n")):
         print_csv(frame, to)
         assert to.getvalue() == shown
+
+
+def test_lists_and_structs_are_json() -> None:
+    frame = pl.DataFrame({"l": [["=1", "ä"], None], "s": [{"a": 1}, {"a": 2}]})
+    assert format_csv(frame) == 'l,s\n"[""=1"", ""ä""]","{""a"": 1}"\n,"{""a"": 2}"\n'
