@@ -142,7 +142,14 @@ def _add_uncertain(
 
 
 def _leave_lists(markers: list[Marker], lists: Sequence[tuple[int, int]]) -> list[Marker]:
-    return [m for m in markers if not any(start <= m.start < end for start, end in lists)]
+    """Leave out the markers within lists; both are in order."""
+    kept, at = [], 0
+    for marker in markers:
+        while at < len(lists) and lists[at][1] <= marker.start:
+            at += 1
+        if at == len(lists) or marker.start < lists[at][0]:
+            kept.append(marker)
+    return kept
 
 
 def _find_bare_numbers(text: str, entries: Collection[str]) -> Iterator[Marker]:

@@ -8,9 +8,10 @@ report that cites their addresses.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from operator import itemgetter
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter, itemgetter
 
 from tasks.extraction.blocks import Outline
 from tasks.extraction.citations import find_markers
@@ -50,6 +51,8 @@ class References:
     """Spans of entries outside a reference section; they are no statements."""
     keys: frozenset[str] = frozenset()
     """All numbers and labels that they explain, also by entries without an address."""
+    explaining: Mapping[str, Sequence[ReferenceList]] = field(default_factory=dict)
+    """The lists that have an address for a number or label; under headings, if there are such."""
 
     def holds(self, at: int) -> bool:
         """Whether an offset is within an entry outside a reference section."""
@@ -61,10 +64,9 @@ class References:
 
         Where several lists have the key, as with one below each chapter, it is the next one.
         """
-        known = [found for found in self.lists if key in found.urls]
-        known = [found for found in known if found.under_heading] or known
-        after = [found for found in known if found.end > at]
-        return (after or known[-1:])[0].urls[key] if known else None
+        known = self.explaining.get(key, ())
+        next_one = bisect_right(known, at, key=attrgetter("end"))
+        return known[min(next_one, len(known) - 1)].urls[key] if known else None
 
 
 @dataclass
@@ -112,7 +114,16 @@ def find_references(markdown: str, parts: Outline, cited: Collection[str] = ()) 
             for entry in found.entries
             for key in entry.keys
         ).union(*(found.urls for found in mapped)),
+        explaining=_index_lists(mapped),
     )
+
+
+def _index_lists(lists: Sequence[ReferenceList]) -> dict[str, list[ReferenceList]]:
+    by_key: dict[str, list[ReferenceList]] = defaultdict(list)
+    for found in lists:
+        for key in found.urls:
+            by_key[key].append(found)
+    return {key: [x for x in held if x.under_heading] or held for key, held in by_key.items()}
 
 
 def _list_lines(markdown: str, start: int, end: int, parts: Outline) -> list[tuple[int, str]]:
