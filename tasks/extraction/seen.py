@@ -20,8 +20,8 @@ _ATTRIBUTE = re.compile(
 )
 _UNSEEN = re.compile(
     r"^ {0,3}\[(?:(?://|comment)\]: ?(?:#|<>)|[^\[\]\n]{1,80}\]: ?<?data:)[^\n]*"
-    r"|(?<=^```)[ \t]*(?:\[\d{1,3}\][ \t]*)+$|<img\b[^<>]{0,5000}>"
-    r"|\A\ufeff?---[ \t]*\n[\w-]+:[^\n]*\n(?:(?:[\w-]+:|[ \t#-])[^\n]*\n){0,99}---[ \t]*$",
+    r"|(?<=^```)[ \t]*(?:\[\d{1,3}\][ \t\r]*)+$|<img\b[^<>]{0,5000}>"
+    r"|\A\ufeff?---[ \t]*\r?\n[\w-]+:[^\n]*\n(?:(?:[\w-]+:|[ \t#-])[^\n]*\n){0,99}---[ \t\r]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Comments of Markdown, pictures and their data, the front matter of a file, and markers behind the

@@ -55,6 +55,7 @@ _SOURCE_NAMED = re.compile(
     re.IGNORECASE,
 )
 MAX_SOURCE_WORDS = 25
+"""More words behind `Source:` state something."""
 
 
 @dataclass(frozen=True, slots=True)

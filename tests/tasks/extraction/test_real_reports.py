@@ -195,6 +195,7 @@ def test_marks_leave_the_statements_of_judges_too() -> None:
         (f"蚂蚁在石头下筑巢 [ants]({A})。它们在春天飞行 [b]({B})。它们跟随踪迹 [c]({C})。",
          [("蚂蚁在石头下筑巢。", ["a"]), ("它们在春天飞行。", ["b"]), ("它们跟随踪迹。", ["c"])]),
         (f"Ants nest below warm stones [[Issue 4]({A})].", [(NEST, ["a"])]),
+        (f"---\r\ntitle: Ants\r\n---\r\n\r\n{NEST}\r\n", [(NEST, [])]),
         (f"---\n- {NEST}\n---\n\n{FLY}", [(NEST, []), (FLY, [])]),
         (9 * f"蚂蚁在春天飞行 [b]({B})\n\n" + f"他们都说 per [Ants]({C}).",
          [*9 * [("蚂蚁在春天飞行", ["b"])], ("他们都说 per Ants.", ["c"])]),

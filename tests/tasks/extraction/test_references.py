@@ -3,6 +3,7 @@
 import pytest
 
 from tasks.extraction.blocks import parse_outline
+from tasks.extraction.headings import is_reference_heading
 from tasks.extraction.references import References, find_references
 
 A, B, C = "https://a.org/x", "https://b.org/y", "https://c.org/z"
@@ -62,3 +63,23 @@ def test_escaped_and_broken_addresses_are_mended() -> None:
 
 def test_a_list_without_urls_leads_nowhere() -> None:
     assert urls(read("## References\n1. BBC News. “Ants”.\n[2] A book.")) == {}
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_one"),
+    [
+        ("参考文献 (References)", True),
+        ("Sources / 来源", True),
+        ("15. References (APA 7th Edition)", True),
+        ("B. Suggested further reading", True),
+        ("研究来源汇总", True),
+        ("Sources / Uses of funds", False),
+        ("Sources of power (2024)", False),
+        ("收入来源", False),
+        ("Annotated bibliography", False),
+    ],
+)
+def test_headings_of_lists_come_in_two_languages_and_with_remarks(
+    heading: str, is_one: bool
+) -> None:
+    assert is_reference_heading(heading) is is_one
