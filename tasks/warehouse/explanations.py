@@ -36,6 +36,7 @@ class ExplainedVerdict:
     call_id: str | None
     asked_together: int | None
     shown_share: float | None
+    decided_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,11 @@ class Verdict(Row):
     shown_share: float | None = None
     """Share of the cited page's (or long report's) characters that the judge was shown, 0-1; null:
     all of them."""
+    decided_by: str | None = None
+    """The judge's fallback, if it was asked since the judge refused the item; model, attempt and
+    call are then the fallback's."""
+    refused_call: str | None = None
+    """The judge's own call, if its fallback was asked."""
 
 
 class Score(Row):

@@ -1,4 +1,4 @@
--- The tables of schema version 17, as they are made from the models of their rows: change this file
+-- The tables of schema version 18, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -159,7 +159,9 @@ CREATE TABLE verdicts (
     call_id VARCHAR,
     -- The number of items that one call decided: 1 unless the protocol or an option batches items.
     asked_together INTEGER,
-    shown_share DOUBLE
+    shown_share DOUBLE,
+    decided_by VARCHAR,
+    refused_call VARCHAR
 );
 
 CREATE TABLE scores (
