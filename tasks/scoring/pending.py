@@ -7,7 +7,7 @@ from tasks.judging.cells import CellPlan
 from tasks.protocols.case import Protocol
 from tasks.warehouse.store import Warehouse
 
-SCORER_VERSION = "4"
+SCORER_VERSION = "5"
 """Raise it when a metric's formula changes: scores are then recomputed, verdicts are kept."""
 
 

@@ -120,6 +120,9 @@ class ReportScore:
     n_open: int
     state: str
     reason: str | None
+    n_blocked: int | None = None
+    bound_low: float | None = None
+    bound_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

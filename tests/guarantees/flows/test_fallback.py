@@ -70,6 +70,7 @@ def set_fallback(configs: Path, name: str | None) -> None:
 
 @pytest.fixture
 def path(sample: Path, tmp_path: Path, configs: Path) -> Path:
+    set_fallback(configs, "second")  # whatever a test has left
     folder = tmp_path / "run"
     folder.mkdir()
     return Path(shutil.copy(sample, folder / "warehouse.duckdb"))
@@ -177,6 +178,10 @@ def test_verdicts_made_without_a_fallback_stay_and_only_what_was_blocked_is_aske
     path: Path, configs: Path
 ) -> None:
     first, second = GeminiServer(faults=REFUSING), OpenAiServer()
+    scores = (
+        "SELECT metric, n_blocked, value, bound_low, bound_high FROM scores "
+        "WHERE judge = 'first' AND state = 'done'"
+    )
     of = "SELECT cell_id, step, item, label, call_id FROM verdicts WHERE status = 'ok' AND "
     with both(first, second):
         set_fallback(configs, None)
@@ -184,6 +189,8 @@ def test_verdicts_made_without_a_fallback_stay_and_only_what_was_blocked_is_aske
         before = rows(path, of + NOT_BY_FALLBACK + " ORDER BY ALL")
         figures = rows(path, "SELECT metric, value FROM scores WHERE judge = 'first' ORDER BY ALL")
         assert value(path, "SELECT count(*) FROM verdicts WHERE status = 'blocked'") > 0
+        bounds = {metric: said for metric, *said in rows(path, scores)}
+        assert sum(n for n, *_ in bounds.values()) > 0
         asked = len(first.log.entries)
         set_fallback(configs, "second")
         judge(path, WIKI | {"assignments": ["another"]})
@@ -191,6 +198,10 @@ def test_verdicts_made_without_a_fallback_stay_and_only_what_was_blocked_is_aske
             path, "SELECT metric, value FROM scores WHERE judge = 'first' ORDER BY ALL"
         ), "figures stand until the fallback is asked"
         assert judge(path).name == "Completed"
+    for metric, n_blocked, value_now, *none in rows(path, scores):
+        _, _, low, high = bounds[metric]
+        assert low is None or low <= value_now <= high, metric
+        assert (n_blocked, none) == (0, [None, None])
     assert len(first.log.entries) == asked
     assert rows(path, of + NOT_BY_FALLBACK + " ORDER BY ALL") == before
     assert value(path, "SELECT count(*) FROM verdicts WHERE status = 'blocked'") == 0

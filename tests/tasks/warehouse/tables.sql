@@ -178,6 +178,10 @@ CREATE TABLE scores (
     state VARCHAR NOT NULL,
     reason VARCHAR,
     cell_id VARCHAR,
+    n_blocked INTEGER,
+    bound_low DOUBLE,
+    bound_high DOUBLE,
+    bound_items INTEGER,
     scorer_version VARCHAR NOT NULL
 );
 
@@ -211,7 +215,11 @@ CREATE TABLE leaderboard (
     n_delivered INTEGER,
     n_missing INTEGER,
     n_assignments INTEGER,
-    unranked VARCHAR
+    unranked VARCHAR,
+    n_blocked INTEGER,
+    blocked_share DOUBLE,
+    bound_low DOUBLE,
+    bound_high DOUBLE
 );
 
 CREATE TABLE diagnostics (
