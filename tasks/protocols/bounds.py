@@ -20,6 +20,15 @@ class Bounds:
     none: Mapping[str, str] = field(default_factory=dict)
     """The steps, and metrics of other steps, that have no bounds, with the reason."""
 
+    def describe(self) -> str:
+        """Say what is worst and best in each step, and what has no bounds, in a sentence each."""
+        named = [f"{step}: {worst} to {best}" for step, (worst, best) in self.steps.items()]
+        reasons: dict[str, list[str]] = {}
+        for name, why in self.none.items():
+            reasons.setdefault(why, []).append(name)
+        without = [f"{', '.join(names)} (no bounds: {why})" for why, names in reasons.items()]
+        return "; ".join([*named, *without])
+
 
 UNDECLARED = Bounds()
 """Of protocols that other packages bring, unless they have `bounds`."""
