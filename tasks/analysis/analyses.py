@@ -247,9 +247,18 @@ def _explain_cost(found: Analyses, _: ArticleScores) -> Iterator[str]:
 def _explain_trend(found: Analyses, _: ArticleScores) -> Iterator[str]:
     if found.trend["edition"].n_unique() < 2:
         yield f"A trend needs two editions with figures by {found.judge}; there is only this one."
+    shared = found.trend.filter(pl.col("n_shared") > 0)
+    for edition, n in (
+        shared.group_by("edition").agg(pl.col("n_shared").max()).sort("edition").rows()
+    ):
+        yield (
+            f"{edition} shares {format_count(n, 'article')} with the edition before it: their "
+            "figures stand side by side without a change, because agents may have seen the first "
+            "edition's facts."
+        )
     yield (
-        "Every edition has its own articles: a change reflects both the agent and how difficult "
-        "the articles are."
+        "A change between editions without common articles reflects both the agent and how "
+        "difficult the articles are."
     )
 
 

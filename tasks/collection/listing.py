@@ -9,11 +9,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
+from tasks.collection.exclusions import find_exclusions, mark_excluded
 from tasks.collection.wiki import Wiki
 from tasks.configuration.topics import find_category
 from tasks.configuration.wikipedia import CollectionRules
 from tasks.warehouse.store import Warehouse
-from tasks.warehouse.wiki_editions import Candidate, CandidateDecision, Collection
+from tasks.warehouse.wiki_editions import (
+    Candidate,
+    CandidateDecision,
+    Collection,
+    ExcludedArticle,
+)
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.client import PAGES_AT_ONCE, split_batches
 from tasks.wikipedia.listing import (
@@ -37,8 +43,15 @@ def load_rules(collection: Collection) -> CollectionRules:
     return CollectionRules.model_validate_json(collection.rules)
 
 
-async def list_members(warehouse: Warehouse, collection: Collection) -> int:
-    """Store every page of the category that may be in the window as a candidate; count them."""
+async def list_members(
+    warehouse: Warehouse, collection: Collection, others: Warehouse | None = None
+) -> int:
+    """Store every page of the category that may be in the window as a candidate; count them. Those
+    of other editions are left out.
+
+    Args:
+        others: The warehouse with the other editions; the same if None.
+    """
     if collection.n_members is not None:
         return collection.n_members
     wiki = warehouse.context.get(Wiki)
@@ -52,9 +65,13 @@ async def list_members(warehouse: Warehouse, collection: Collection) -> int:
         )
         for member in members
     ]
-    listed = collection.model_copy(update={"n_members": len(members)})
+    excluded, last_until = await find_exclusions(others or warehouse, collection, wiki)
+    listed = collection.model_copy(update={"n_members": len(members), "last_until": last_until})
+    mine = {"edition": collection.edition}
+    left_out = {candidate.page_id: candidate for candidate in mark_excluded(candidates, excluded)}
     await warehouse.write_async(
-        Change(Candidate, candidates, replacing={"edition": collection.edition}),
+        Change(Candidate, [left_out.get(c.page_id, c) for c in candidates], replacing=mine),
+        Change(ExcludedArticle, excluded, replacing=mine),
         Change(Collection, [listed]),
     )
     return len(members)
@@ -67,7 +84,11 @@ async def date_members(
 
     All others get the reason why they are not.
     """
-    candidates = warehouse.rows(Candidate, "edition = $1", [collection.edition])
+    candidates = warehouse.rows(
+        Candidate,
+        "edition = $1 AND decision IS DISTINCT FROM 'in_other_edition'",
+        [collection.edition],
+    )
     wiki = warehouse.context.get(Wiki)
     window = Window(collection.created_since, collection.created_until)
     by_id = {candidate.page_id: candidate for candidate in candidates}

@@ -1,8 +1,9 @@
 """`configs/wikipedia.yaml`: the wiki, the limits on requests, and the rules for articles."""
 
 import os
+from typing import Annotated
 
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource
@@ -37,6 +38,15 @@ class CollectionRules(ConfigModel):
     fewest_words: NonNegativeInt = 0
 
 
+class ExcludedManifest(ConfigModel):
+    """The manifest of an edition elsewhere, whose articles are left out."""
+
+    manifest: PlainAddress
+    """A file, relative to the current folder, or an address."""
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    """Its hash, as `evergreen edition show` prints it."""
+
+
 class WikipediaSettings(ConfigModel):
     api_url: PlainAddress
     operator: str | None = None
@@ -50,6 +60,10 @@ class WikipediaSettings(ConfigModel):
     licence_url: str
     window_months: PositiveInt = 6
     articles: PositiveInt = 100
+    """The most articles of an edition."""
+    fewest_articles: PositiveInt = 10
+    """With fewer, or fewer than were asked for, an edition is not frozen."""
+    exclude: tuple[ExcludedManifest, ...] = ()
     requests: WikiRequests = WikiRequests()
     rules: CollectionRules
 

@@ -36,6 +36,7 @@ from tasks.warehouse.store import Readable
 ASSETS = ("assets/site.css", "assets/site.js")
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being written, the number of files written, and the total."""
+TRIAL = "SELECT coalesce(bool_or(trial), false) FROM collections WHERE edition = $1"
 COUNTS = """
 WITH judged AS (
     SELECT status FROM current_verdicts WHERE edition = $1 AND list_contains($2, judge)
@@ -137,7 +138,9 @@ def _write_files(
 
 
 def _describe_site(material: SiteMaterial, signature: str) -> SiteInfo:
-    notices: list[tuple[Literal["judge", "provisional"], str]] = []
+    notices: list[tuple[Literal["judge", "provisional", "trial"], str]] = []
+    if material.source.frame(TRIAL, [material.edition]).item():
+        notices.append(("trial", "Trial edition: it may share articles with other editions."))
     if material.offline:
         every = material.offline == material.judges
         named = " and ".join(material.judge_title(judge) for judge in material.offline)

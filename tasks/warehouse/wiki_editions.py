@@ -10,6 +10,7 @@ from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 CandidateDecision = Literal[
     "chosen",
     "outranked",
+    "in_other_edition",
     "created_before",
     "created_after",
     "before_by_id",
@@ -22,10 +23,10 @@ CandidateDecision = Literal[
     "too_short",
     "unreadable",
 ]
-"""What became of a candidate. `created_before`, `created_after`: by its first revision;
-`before_by_id`, `after_by_id`: by its page id, with checked pages between it and the window; `gone`:
-deleted during the collection; `delisted`: no longer a good article when measured; `unreadable`:
-its HTML cannot be converted."""
+"""What became of a candidate. `in_other_edition`: left out, see `excluded_articles`;
+`created_before`, `created_after`: by its first revision; `before_by_id`, `after_by_id`: by its page
+id, with checked pages between it and the window; `gone`: deleted during the collection; `delisted`:
+no longer a good article when measured; `unreadable`: its HTML cannot be converted."""
 
 
 class Collection(Row):
@@ -53,6 +54,12 @@ class Collection(Row):
     """The version of the choice's formula."""
     begun_at: UtcDatetime = Field(default_factory=utc_now)
     """When the collection began."""
+    trial: bool | None = None
+    """Whether it is a trial (`--not-counted`): it neither leaves out other editions' articles nor
+    takes its own from them. Null: no."""
+    last_until: UtcDatetime | None = None
+    """When the window of the last edition ended: older articles are its leftovers. Null: there is
+    none, or it is a trial."""
     n_members: int | None = None
     """Pages in the category; null until it has been listed."""
     frozen_at: UtcDatetime | None = None
@@ -60,7 +67,7 @@ class Collection(Row):
     manifest: str | None = None
     """JSON of the edition's contents; null until it is frozen."""
     manifest_sha: str | None = None
-    """Sha-256 of the manifest without its time and the edition's name."""
+    """Sha-256 of the manifest without its time and the names of editions."""
 
 
 class Candidate(Row):
@@ -100,6 +107,22 @@ class Candidate(Row):
     """When it became a good article, according to its talk page."""
     decision: CandidateDecision | None = None
     """The decision; null until it is made."""
+
+
+class ExcludedArticle(Row):
+    """An article that a collection leaves out because another edition has it."""
+
+    table = "excluded_articles"
+    key = ("edition", "origin", "title")
+
+    edition: str
+    origin: str
+    """The other edition, or the manifest in `exclude` of wikipedia.yaml that names the article."""
+    origin_sha: str | None = None
+    """That manifest's hash; null for imported editions."""
+    title: str
+    page_id: BigInt | None = None
+    """Null if the wiki has no page of that title any more."""
 
 
 class ArticleRevision(Row):
