@@ -20,8 +20,8 @@ from tasks.warehouse.writer import Change
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Names of editions, which also name folders and are typed by people."""
-FORMULA_VERSION = "1"
-"""Version of the view `candidate_ranking`; increase it when the view changes."""
+FORMULA_VERSION = "2"
+"""Version of the formula in the view `candidate_ranking`, which keeps the earlier ones."""
 
 
 class CollectionRequest(Frozen):

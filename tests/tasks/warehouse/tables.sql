@@ -1,4 +1,4 @@
--- The tables of schema version 17, as they are made from the models of their rows: change this file
+-- The tables of schema version 18, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -343,6 +343,7 @@ CREATE TABLE candidates (
     reference_urls INTEGER,
     headings INTEGER,
     links INTEGER,
+    maintenance_tags VARCHAR,
     topic VARCHAR,
     category VARCHAR,
     promoted_on DATE,
