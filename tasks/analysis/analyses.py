@@ -201,7 +201,7 @@ def _list_left_out(found: Analyses, of: ArticleScores) -> Iterator[str]:
     if without and found.difficulty.is_empty():
         yield f"No article of {found.edition} has a category to group by."
     elif without:
-        yield f"Left out because they have no category: {format_count(without, 'article')}."
+        yield f"Left out because their category is not known: {format_count(without, 'article')}."
     if never := len(of.articles) - len(valued):
         yield f"Left out because no agent has a value: {format_count(never, 'article')}."
 

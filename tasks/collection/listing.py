@@ -5,7 +5,6 @@ table `candidates` before the next request, so after a killed run only requests 
 repeated, and the edition becomes the same.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
@@ -134,18 +133,18 @@ async def measure_batch(
     wiki = warehouse.context.get(Wiki)
     rules = load_rules(collection)
     ids = [candidate.page_id for candidate in candidates]
-    titles = [candidate.title for candidate in candidates]
-    measures, assessments = await asyncio.gather(
-        measure_pages(wiki.api, ids, collection.category, rules),
-        fetch_assessments(wiki.api, titles),
-    )
+    measures = await measure_pages(wiki.api, ids, collection.category, rules)
+    # A page may have moved since it was listed: its talk page has the title of this moment.
+    titles = [page.title for page in measures.values()]
+    assessments = await fetch_assessments(wiki.api, titles, rules)
     nothing = Assessment(None, None)
     await warehouse.write_async(
         Change(
             Candidate,
             [
-                _add_measures(c, measures.get(c.page_id), assessments.get(c.title, nothing))
+                _add_measures(c, page, assessments.get(page.title, nothing) if page else nothing)
                 for c in candidates
+                for page in [measures.get(c.page_id)]
             ],
         )
     )
@@ -180,12 +179,12 @@ def _add_measures(
 ) -> Candidate:
     if measures is None:
         return candidate.model_copy(update={"decision": "gone"})
-    measured = asdict(measures)
+    found = asdict(measures) | asdict(assessment)
+    exclusion, reassessed = found.pop("exclusion"), found.pop("under_reassessment")
     return candidate.model_copy(
         update={
-            "decision": measured.pop("exclusion"),
-            **measured,
-            **asdict(assessment),
+            **found,
+            "decision": exclusion or ("under_reassessment" if reassessed else None),
             "category": find_category(assessment.topic),
         }
     )

@@ -27,8 +27,8 @@ from tasks.warehouse.writer import Change
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Names of editions, which also name folders and are typed by people."""
 FORMULA_VERSION = "2"
-"""Version of the choice; increase it when the view `candidate_ranking` changes, or what is left out
-before. 2: leaves out the articles of other editions."""
+"""Version of the choice: of the view `candidate_ranking`, which keeps the earlier ones, and of what
+is left out before it. 2: articles of other editions are, and unknown categories take no turns."""
 
 
 class CollectionRequest(Frozen):

@@ -36,6 +36,16 @@ class CollectionRules(ConfigModel):
     list_descriptions: tuple[str, ...] = ()
     """Beginnings of lists' short descriptions, case-insensitive."""
     fewest_words: NonNegativeInt = 0
+    machine_written: tuple[str, ...] = Field(default=(), max_length=50)
+    """Templates by which editors tag suspected machine-written text; the wiki knows their aliases.
+    At most 50, as a request can name no more."""
+    reassessment: tuple[str, ...] = ()
+    """Templates of a reassessment on talk pages; it is over when their `status` is set."""
+    tag_boxes: tuple[str, ...] = ()
+    """Templates that hold maintenance tags."""
+    not_maintenance: tuple[str, ...] | None = None
+    """Templates with a month as `date` that are no maintenance tags; `*` stands for any text. Null:
+    tags are not recorded."""
 
 
 class ExcludedManifest(ConfigModel):

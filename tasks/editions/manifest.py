@@ -26,6 +26,9 @@ MADE = "made"
 """The part of a manifest that its hash excludes."""
 RANKED_BY = {"page_id", "reference_urls", "headings", "bytes", "category"}
 """What candidates are ranked by."""
+COLUMNS_OF_RULES = {"maintenance_tags": "not_maintenance"}
+"""Column of candidates → the rule that it came with. A manifest covers it if its rules have it, so
+that editions frozen before stay what they were."""
 
 
 def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
@@ -39,17 +42,19 @@ def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
     for link in warehouse.rows(ArticleLink, "edition = $1", [edition]):
         links.setdefault(link.article, []).append(link)
     candidates = warehouse.rows(Candidate, "edition = $1", [edition])
+    rules = json.loads(collection.rules)
+    left_out = {"edition"} | {name for name, rule in COLUMNS_OF_RULES.items() if rule not in rules}
     document = {
         "wiki": collection.api_url,
         "category": collection.category,
         "created": [collection.created_since.isoformat(), collection.created_until.isoformat()],
         "n_articles": collection.n_articles,
         "spread": collection.spread,
-        "rules": json.loads(collection.rules),
+        "rules": rules,
         "formula_version": collection.formula_version,
         "candidates": {
             "n": len(candidates),
-            "sha": content_sha(*(canonical_json(c.model_dump(mode="json", exclude={"edition"}))
+            "sha": content_sha(*(canonical_json(c.model_dump(mode="json", exclude=left_out))
                                  for c in candidates)),
         },
         "articles": [

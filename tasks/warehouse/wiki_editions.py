@@ -20,13 +20,17 @@ CandidateDecision = Literal[
     "redirect",
     "disambiguation",
     "list",
+    "machine_written",
     "too_short",
+    "under_reassessment",
     "unreadable",
 ]
 """What became of a candidate. `in_other_edition`: left out, see `excluded_articles`;
-`created_before`, `created_after`: by its first revision; `before_by_id`, `after_by_id`: by its page
-id, with checked pages between it and the window; `gone`: deleted during the collection; `delisted`:
-no longer a good article when measured; `unreadable`: its HTML cannot be converted."""
+`created_before`, `created_after`: by its first revision;
+`before_by_id`, `after_by_id`: by its page id, with checked pages between it and the window; `gone`:
+deleted during the collection; `delisted`: no longer a good article when measured;
+`machine_written`: editors have tagged its text as suspected; `under_reassessment`: its talk page
+says that its status is; `unreadable`: its HTML cannot be converted."""
 
 
 class Collection(Row):
@@ -79,6 +83,7 @@ class Candidate(Row):
     edition: str
     page_id: BigInt
     title: str
+    """As listed, until it is measured: then that of the same moment as its URL."""
     listed_at: UtcDatetime
     """When it was last added to the category."""
     first_revision_id: BigInt | None = None
@@ -99,6 +104,8 @@ class Candidate(Row):
     """Headings in the wikitext."""
     links: int | None = None
     """Distinct wiki pages that it links to."""
+    maintenance_tags: str | None = None
+    """Names of its maintenance templates, sorted; empty if it has none, null if not looked for."""
     topic: str | None = None
     """The topic on its talk page."""
     category: str | None = None

@@ -353,6 +353,7 @@ CREATE TABLE candidates (
     reference_urls INTEGER,
     headings INTEGER,
     links INTEGER,
+    maintenance_tags VARCHAR,
     topic VARCHAR,
     category VARCHAR,
     promoted_on DATE,

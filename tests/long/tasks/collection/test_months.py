@@ -81,7 +81,7 @@ def _redone(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     assert not {row["page_id"] for row in ranked} & {page for page, _ in manifest["excluded"]}
 
     def rank(row: dict[str, Any], by: str) -> int:
-        return 1 + sum(other[by] > row[by] for other in ranked)
+        return 1 + sum(bool(other[by] > row[by]) for other in ranked)
 
     best = sorted(
         ranked,
