@@ -37,6 +37,12 @@ ASSETS = ("assets/site.css", "assets/site.js")
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being written, the number of files written, and the total."""
 TRIAL = "SELECT coalesce(bool_or(trial), false) FROM collections WHERE edition = $1"
+NO_MODEL = (
+    "no figure here rests on a provider's model. It tells the order of agents, not their levels: on "
+    "eight published agents its order agrees with the published one by .76 (Spearman; by .95 if "
+    "claims that cite the article itself count)."
+)
+"""What figures of the offline judge are worth; measured in docs/explanation/published-edition.md."""
 COUNTS = """
 WITH judged AS (
     SELECT status FROM current_verdicts WHERE edition = $1 AND list_contains($2, judge)
@@ -145,7 +151,7 @@ def _describe_site(material: SiteMaterial, signature: str) -> SiteInfo:
         every = material.offline == material.judges
         named = " and ".join(material.judge_title(judge) for judge in material.offline)
         some = f"Some figures are by the {named}; boards and tables name their judge."
-        notices.append(("judge", f"Judged by the {named}." if every else some))
+        notices.append(("judge", f"Judged by the {named}: {NO_MODEL}" if every else some))
     if is_provisional(material):
         n_open, n_undelivered = _count_open_reports(material), _count_undelivered(material)
         waits = []
