@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tasks.base import format_count
+from tasks.benchmarks.errors import EditionError
 from tasks.collection.listing import (
     date_members,
     find_pending_measurements,
@@ -74,8 +75,14 @@ async def count_choice(
         for model in (Edition, Collection, Candidate, ExcludedArticle):
             tried.write(Change(model, store.rows(model, "edition = $1", [asked.edition])))
         collection = begin_collection(tried, asked, settings, now)
+        if collection.frozen_at:
+            raise EditionError(
+                f"{asked.edition} is frozen: `evergreen edition show {asked.edition}` shows what "
+                "was chosen. Choose another name with --edition."
+            )
         async with connect_wiki(tried, settings, collection.api_url, on_message=on_message):
             listed = await list_members(tried, collection, store)
+            on_message(f"{listed:,} Good Articles were listed since the window began; dating them.")
             await date_members(tried, collection)
             for batch in find_pending_measurements(tried, asked.edition):
                 await measure_batch(tried, collection, batch)

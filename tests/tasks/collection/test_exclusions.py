@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tasks.benchmarks.errors import EditionError
+from tasks.collection.choice import count_choice
 from tasks.collection.exclusions import exclude_newly_frozen
 from tasks.collection.freeze import freeze_edition
 from tasks.collection.listing import list_members
@@ -225,3 +226,10 @@ def test_a_manifest_of_another_hash_is_refused(
         exclude = (ExcludedManifest(manifest=manifest, sha256="0" * 64),)
         with pytest.raises(EditionError, match=f"its hash is {sha}, not 000"):
             listed(warehouse, begun(warehouse, api), exclude=exclude)
+
+
+def test_a_dry_run_of_a_frozen_edition_says_that_it_is(warehouse: Warehouse, api: str) -> None:
+    frozen(warehouse, api, "2026-11", 1, 2)
+    asked = CollectionRequest(edition="2026-11", api_url=api)
+    with pytest.raises(EditionError, match="2026-11 is frozen"):
+        asyncio.run(count_choice(warehouse, asked, SETTINGS, NOW, print))
