@@ -1,0 +1,188 @@
+"""Look up whether cited addresses that lead nowhere ever existed: look at each a second time, then
+ask the Wayback Machine. Every answer is committed as it comes, and nobody is asked twice.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from datetime import datetime, timedelta
+from typing import Literal
+
+from tasks.archive.fetch import OnProgress, build_fetch_row, leave_busy_hosts
+from tasks.configuration.web import load_web
+from tasks.pending.absent import AbsentAddress, Evidence, find_pending_addresses, take_look
+from tasks.pending.pages import find_reachable_urls
+from tasks.warehouse.contents import PageStore, pages_folder
+from tasks.warehouse.pages import AbsentPage, Fetch, FetchSource
+from tasks.warehouse.rows import utc_now
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
+from tasks.web.errors import FetchFailed, HostsBusy, PageDeferred, ServiceUnusable
+from tasks.web.existence import ArchiveIndex, Holdings
+from tasks.web.fetcher import Fetcher, open_fetcher
+from tasks.web.hosts import LONGEST_WISH_SECONDS
+from tasks.web.page import FetchResult, PageRequest
+from tasks.web.resolver import Lookup
+from tasks.web.services import RUN_AGAIN, WAYBACK
+
+KNOWN = """
+(SELECT asked_url AS url FROM fetches WHERE source = 'wayback' AND http_status = 200
+    ORDER BY fetched_at DESC, url LIMIT 1)
+UNION ALL
+(SELECT raw_url FROM article_links
+    WHERE edition = $1 AND archive_url LIKE '%//web.archive.org/web/%' ORDER BY ALL LIMIT 1)
+"""
+"""Addresses that the archive has: of a page that came from there, and of one in a reference."""
+MAX_FAILURES = 3
+"""Addresses in a row without an answer after which the archive is not asked any more."""
+State = Literal["never_existed", "gone", "unknown"]
+
+
+class AbsenceLookup:
+    """Looks up an edition's addresses, one by one.
+
+    Args:
+        lookup: resolves names instead of the system's resolver.
+        clock: tells the time.
+    """
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        edition: str,
+        *,
+        lookup: Lookup | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._warehouse = warehouse
+        self._edition = edition
+        self._lookup = lookup
+        self._clock = clock
+        self._settings = load_web()
+        self._pause = timedelta(hours=self._settings.second_look_hours)
+
+    async def run(
+        self, todo: Sequence[AbsentAddress], on_progress: OnProgress = lambda n: None
+    ) -> None:
+        """Do what addresses need; what a second look does not find either is asked about at once.
+
+        Raises:
+            FetchingStopped: the network is down, or the archive cannot be asked, or not believed,
+                now. What is left stays pending.
+        """
+        if looks := [address for address in todo if address.need == "look"]:
+            async with self._open_fetcher("direct") as fetcher:
+                await self._look_again(fetcher, looks)
+            todo = find_pending_addresses(self._warehouse, self._edition, self._clock())
+        for address in todo:
+            if address.need == "note":
+                await self._keep(address, "unknown", address.reason)
+        asked = [address for address in todo if address.need == "ask"]
+        on_progress(len(todo) - len(asked))
+        if asked:
+            async with self._open_fetcher("wayback") as fetcher:
+                leave_busy_hosts(self._warehouse, fetcher)
+                await self._ask_all(
+                    ArchiveIndex(self._settings, fetcher.source), asked, on_progress
+                )
+
+    def _open_fetcher(self, source: FetchSource) -> AbstractAsyncContextManager[Fetcher]:
+        store = PageStore(pages_folder(self._warehouse.location))
+        return open_fetcher(self._settings, store, source, self._lookup)
+
+    async def _look_again(self, fetcher: Fetcher, todo: Sequence[AbsentAddress]) -> None:
+        """Request addresses again. A page that comes after all is there to be read."""
+        by_url = {address.url: address for address in todo}
+
+        async def keep(page: PageRequest, fetched: FetchResult) -> None:
+            row = build_fetch_row(self._edition, page, fetched)
+            row = row.model_copy(update={"fetched_at": self._clock()})
+            look, address = take_look(row), by_url[page.url]
+            if fetched.is_temporary_error:  # `fetch` itself looks at it again
+                row = row.model_copy(update={"outcome": "unreached"})
+            said = fetched.error or f"HTTP {fetched.http_status}"
+            looks = (*address.evidence.looks, look)
+            absent = self._build_row(address, "unknown", f"another look: {said}", looks=looks)
+            answers = [row] if row.sha else []
+            await self._warehouse.write_async(Change(Fetch, answers), Change(AbsentPage, [absent]))
+
+        leave_busy_hosts(self._warehouse, fetcher)
+        wanted = [PageRequest(url=a.url, addresses=(a.evidence.address or a.url,)) for a in todo]
+        reachable = find_reachable_urls(self._warehouse, self._edition)
+        with suppress(HostsBusy):  # those get their second look in a later run
+            await fetcher.fetch_all(wanted, keep, reachable)
+
+    async def _ask_all(
+        self, index: ArchiveIndex, asked: Sequence[AbsentAddress], on_progress: OnProgress
+    ) -> None:
+        """Ask the archive about addresses, unless it does not find one that it has."""
+        known: str | None = None
+        failures = 0
+        for address in asked:
+            try:
+                known = known or await self._find_known(index)
+                holdings = await index.find(
+                    address.evidence.address or "", whole_host=address.lacks_host
+                )
+            except PageDeferred as error:
+                pause = timedelta(seconds=min(error.hint_seconds or 0, LONGEST_WISH_SECONDS))
+                until = self._clock() + max(self._pause, pause)
+                await self._keep(address, "unknown", str(error), due_at=until, closed_until=until)
+                raise ServiceUnusable(f"{error}. {RUN_AGAIN}") from None
+            except FetchFailed as error:
+                failures += 1
+                due = self._clock() + self._pause
+                await self._keep(address, "unknown", str(error), due_at=due)
+                if failures == MAX_FAILURES:
+                    raise ServiceUnusable(f"{error}. {RUN_AGAIN}") from None
+            else:
+                failures = 0
+                state, reason = decide(holdings)
+                await self._keep(
+                    address, state, reason, holdings=holdings, known=known, due_at=None
+                )
+            on_progress(1)
+
+    async def _find_known(self, index: ArchiveIndex) -> str:
+        """Return an address that the archive has and finds in this run.
+
+        Raises:
+            PageDeferred: it finds none, so it is not believed for a while.
+        """
+        archived = self._warehouse.frame(KNOWN, [self._edition])["url"]
+        known = await index.find_known([*archived, self._settings.existence.known])
+        if known is None:
+            raise PageDeferred(
+                f"{WAYBACK} does not find an address that it has, so what it lacks says nothing"
+            )
+        return known
+
+    async def _keep(
+        self, address: AbsentAddress, state: State, reason: str, **evidence: object
+    ) -> None:
+        row = self._build_row(address, state, reason, **evidence)
+        await self._warehouse.write_async(Change(AbsentPage, [row]))
+
+    def _build_row(
+        self, address: AbsentAddress, state: State, reason: str, **evidence: object
+    ) -> AbsentPage:
+        found: Evidence = address.evidence.model_copy(update=evidence)
+        return AbsentPage(
+            edition=self._edition,
+            url=address.url,
+            state=state,
+            reason=reason,
+            evidence=found.model_dump_json(exclude_none=True),
+            checked_at=self._clock(),
+        )
+
+
+def decide(holdings: Holdings) -> tuple[State, str]:
+    """Return the state of an address that two looks did not find, and why."""
+    if holdings.snapshot or holdings.has_content:
+        return "gone", "an archive has it"
+    if holdings.captures:
+        return "unknown", "the archive has only errors of it"
+    if holdings.host_captures:
+        return "unknown", "the archive has other pages of its host"
+    host = "" if holdings.host_captures is None else ", nor of its host"
+    return "never_existed", f"two looks hours apart found nothing, and the archive has none{host}"
