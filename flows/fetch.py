@@ -25,7 +25,7 @@ from tasks.base import format_count
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.pages import fetch_pages, look_up_absent, read_pages
-from tasks.pending.absent import find_absent_to_look_up
+from tasks.pending.absent import find_absent
 from tasks.pending.evaluation import plan_extraction
 from tasks.pending.pages import (
     describe_archived,
@@ -150,7 +150,7 @@ async def _read_pages(store: Warehouse, edition: str, *, again: bool = False) ->
 
 async def _look_up_absent(store: Warehouse, edition: str) -> list[Failure]:
     """Look up which addresses never existed. A page that comes at its second look is read."""
-    if not (todo := find_absent_to_look_up(store, edition)):
+    if not (todo := find_absent(store, edition)):
         return []
     failures = await _run_with_progress("existed", todo, look_up_absent, store, edition)
     return failures + await _read_pages(store, edition)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from tasks.archive.fetch import OnProgress, build_fetch_row, leave_busy_hosts
 from tasks.configuration.web import load_web
-from tasks.pending.absent import AbsentAddress, Evidence, find_pending_addresses, take_look
+from tasks.pending.absent import AbsentAddress, Evidence, find_absent, take_look
 from tasks.pending.pages import find_reachable_urls
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import AbsentPage, Fetch, FetchSource
@@ -32,8 +32,6 @@ UNION ALL
     WHERE edition = $1 AND archive_url LIKE '%//web.archive.org/web/%' ORDER BY ALL LIMIT 1)
 """
 """Addresses that the archive has: of a page that came from there, and of one in a reference."""
-MAX_FAILURES = 3
-"""Addresses in a row without an answer after which the archive is not asked any more."""
 State = Literal["never_existed", "gone", "unknown"]
 
 
@@ -72,7 +70,7 @@ class AbsenceLookup:
         if looks := [address for address in todo if address.need == "look"]:
             async with self._open_fetcher("direct") as fetcher:
                 await self._look_again(fetcher, looks)
-            todo = find_pending_addresses(self._warehouse, self._edition, self._clock())
+            todo = find_absent(self._warehouse, self._edition, self._clock())
         for address in todo:
             if address.need == "note":
                 await self._keep(address, "unknown", address.reason)
@@ -101,7 +99,8 @@ class AbsenceLookup:
                 row = row.model_copy(update={"outcome": "unreached"})
             said = fetched.error or f"HTTP {fetched.http_status}"
             looks = (*address.evidence.looks, look)
-            absent = self._build_row(address, "unknown", f"another look: {said}", looks=looks)
+            new = {"looks": looks, "due_at": self._clock()}
+            absent = self._build_row(address, "unknown", f"another look: {said}", **new)
             answers = [row] if row.sha else []
             await self._warehouse.write_async(Change(Fetch, answers), Change(AbsentPage, [absent]))
 
@@ -116,31 +115,32 @@ class AbsenceLookup:
     ) -> None:
         """Ask the archive about addresses, unless it does not find one that it has."""
         known: str | None = None
-        failures = 0
         for address in asked:
+            evidence = address.evidence
+            whole_host = any(look.no_host for look in evidence.looks)
             try:
                 known = known or await self._find_known(index)
-                holdings = await index.find(
-                    address.evidence.address or "", whole_host=address.lacks_host
-                )
-            except PageDeferred as error:
-                pause = timedelta(seconds=min(error.hint_seconds or 0, LONGEST_WISH_SECONDS))
-                until = self._clock() + max(self._pause, pause)
-                await self._keep(address, "unknown", str(error), due_at=until, closed_until=until)
-                raise ServiceUnusable(f"{error}. {RUN_AGAIN}") from None
+                holdings = await index.find(evidence.address or "", whole_host=whole_host)
             except FetchFailed as error:
-                failures += 1
-                due = self._clock() + self._pause
-                await self._keep(address, "unknown", str(error), due_at=due)
-                if failures == MAX_FAILURES:
-                    raise ServiceUnusable(f"{error}. {RUN_AGAIN}") from None
+                await self._keep_failure(address, error)
             else:
-                failures = 0
-                state, reason = decide(holdings)
-                await self._keep(
-                    address, state, reason, holdings=holdings, known=known, due_at=None
-                )
+                new = {"holdings": holdings, "known": known, "due_at": None}
+                await self._keep(address, *decide(holdings), **new)
             on_progress(1)
+
+    async def _keep_failure(self, address: AbsentAddress, error: FetchFailed) -> None:
+        """Note that the archive gave no answer, and when it is asked again.
+
+        Raises:
+            ServiceUnusable: it has none for others either.
+        """
+        wish = timedelta(seconds=min(error.hint_seconds or 0, LONGEST_WISH_SECONDS))
+        until = self._clock() + max(self._pause, wish)
+        is_closed = isinstance(error, PageDeferred)
+        closed = {"closed_until": until} if is_closed else {}
+        await self._keep(address, "unknown", str(error), due_at=until, **closed)
+        if is_closed or error.retryable:
+            raise ServiceUnusable(f"{error}. {RUN_AGAIN}")
 
     async def _find_known(self, index: ArchiveIndex) -> str:
         """Return an address that the archive has and finds in this run.
