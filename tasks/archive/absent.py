@@ -2,14 +2,14 @@
 ask the Wayback Machine. Every answer is committed as it comes, and nobody is asked twice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, timedelta
 from typing import Literal
 
 from tasks.archive.fetch import OnProgress, build_fetch_row, leave_busy_hosts
 from tasks.configuration.web import load_web
-from tasks.pending.absent import AbsentAddress, Evidence, find_absent, take_look
+from tasks.pending.absent import AbsentAddress, find_absent, take_look
 from tasks.pending.pages import find_reachable_urls
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import AbsentPage, Fetch, FetchSource
@@ -17,7 +17,7 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.errors import FetchFailed, HostsBusy, PageDeferred, ServiceUnusable
-from tasks.web.existence import ArchiveIndex, Holdings
+from tasks.web.existence import CaptureIndex, Holdings
 from tasks.web.fetcher import Fetcher, open_fetcher
 from tasks.web.hosts import LONGEST_WISH_SECONDS
 from tasks.web.page import FetchResult, PageRequest
@@ -73,14 +73,14 @@ class AbsenceLookup:
             todo = find_absent(self._warehouse, self._edition, self._clock())
         for address in todo:
             if address.need == "note":
-                await self._keep(address, "unknown", address.reason)
+                await self._keep(address, "unknown", address.reason, {})
         asked = [address for address in todo if address.need == "ask"]
         on_progress(len(todo) - len(asked))
         if asked:
             async with self._open_fetcher("wayback") as fetcher:
                 leave_busy_hosts(self._warehouse, fetcher)
                 await self._ask_all(
-                    ArchiveIndex(self._settings, fetcher.source), asked, on_progress
+                    CaptureIndex(self._settings, fetcher.source), asked, on_progress
                 )
 
     def _open_fetcher(self, source: FetchSource) -> AbstractAsyncContextManager[Fetcher]:
@@ -100,7 +100,7 @@ class AbsenceLookup:
             said = fetched.error or f"HTTP {fetched.http_status}"
             looks = (*address.evidence.looks, look)
             new = {"looks": looks, "due_at": self._clock()}
-            absent = self._build_row(address, "unknown", f"another look: {said}", **new)
+            absent = self._build_row(address, "unknown", f"another look: {said}", new)
             answers = [row] if row.sha else []
             await self._warehouse.write_async(Change(Fetch, answers), Change(AbsentPage, [absent]))
 
@@ -111,7 +111,7 @@ class AbsenceLookup:
             await fetcher.fetch_all(wanted, keep, reachable)
 
     async def _ask_all(
-        self, index: ArchiveIndex, asked: Sequence[AbsentAddress], on_progress: OnProgress
+        self, index: CaptureIndex, asked: Sequence[AbsentAddress], on_progress: OnProgress
     ) -> None:
         """Ask the archive about addresses, unless it does not find one that it has."""
         known: str | None = None
@@ -124,8 +124,9 @@ class AbsenceLookup:
             except FetchFailed as error:
                 await self._keep_failure(address, error)
             else:
+                state, reason = decide(holdings)
                 new = {"holdings": holdings, "known": known, "due_at": None}
-                await self._keep(address, *decide(holdings), **new)
+                await self._keep(address, state, reason, new)
             on_progress(1)
 
     async def _keep_failure(self, address: AbsentAddress, error: FetchFailed) -> None:
@@ -137,12 +138,12 @@ class AbsenceLookup:
         wish = timedelta(seconds=min(error.hint_seconds or 0, LONGEST_WISH_SECONDS))
         until = self._clock() + max(self._pause, wish)
         is_closed = isinstance(error, PageDeferred)
-        closed = {"closed_until": until} if is_closed else {}
-        await self._keep(address, "unknown", str(error), due_at=until, **closed)
+        new = {"due_at": until} | ({"closed_until": until} if is_closed else {})
+        await self._keep(address, "unknown", str(error), new)
         if is_closed or error.retryable:
             raise ServiceUnusable(f"{error}. {RUN_AGAIN}")
 
-    async def _find_known(self, index: ArchiveIndex) -> str:
+    async def _find_known(self, index: CaptureIndex) -> str:
         """Return an address that the archive has and finds in this run.
 
         Raises:
@@ -157,21 +158,21 @@ class AbsenceLookup:
         return known
 
     async def _keep(
-        self, address: AbsentAddress, state: State, reason: str, **evidence: object
+        self, address: AbsentAddress, state: State, reason: str, new: Mapping[str, object]
     ) -> None:
-        row = self._build_row(address, state, reason, **evidence)
+        row = self._build_row(address, state, reason, new)
         await self._warehouse.write_async(Change(AbsentPage, [row]))
 
     def _build_row(
-        self, address: AbsentAddress, state: State, reason: str, **evidence: object
+        self, address: AbsentAddress, state: State, reason: str, new: Mapping[str, object]
     ) -> AbsentPage:
-        found: Evidence = address.evidence.model_copy(update=evidence)
+        """Build an address's row. new: what is known beside the address's evidence so far."""
         return AbsentPage(
             edition=self._edition,
             url=address.url,
             state=state,
             reason=reason,
-            evidence=found.model_dump_json(exclude_none=True),
+            evidence=address.evidence.model_copy(update=new).model_dump_json(exclude_none=True),
             checked_at=self._clock(),
         )
 

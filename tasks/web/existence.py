@@ -41,7 +41,7 @@ class Holdings(Frozen):
         return any(capture.split()[-1][0] in "23" for capture in self.captures)
 
 
-class ArchiveIndex:
+class CaptureIndex:
     """Asks the archive, for public addresses only."""
 
     def __init__(self, settings: WebSettings, wayback: WebSource) -> None:

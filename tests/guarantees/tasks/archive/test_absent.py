@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -87,7 +88,7 @@ class Scene:
 
     def cite(
         self, address: str, text: str = "It says so ({}).", *, days: float = 40,
-        agent: str = AGENT, **fetched: object,
+        agent: str = AGENT, **fetched: Any,
     ) -> None:  # fmt: skip
         """A report has the address, which was not found so many days ago."""
         number = self.warehouse.value("SELECT count(*) FROM citations")
@@ -352,7 +353,7 @@ WRAPPED = "a redirect or copy"
     ],
 )  # fmt: skip
 def test_only_an_address_as_its_reports_have_it_is_looked_up(
-    scene: Scene, address: str, text: str, fetched: dict[str, object], said: str | None
+    scene: Scene, address: str, text: str, fetched: dict[str, Any], said: str | None
 ) -> None:
     scene.cite(address, text, **fetched)
     scene.look_up()
