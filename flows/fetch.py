@@ -82,12 +82,12 @@ async def fetch(
                 store, edition, fetch_source, agents or [], again
             )
             failures += await _read_pages(store, edition)
+        failures += await _look_up_absent(store, edition)
         await reopen_pages(store, edition, [
             page.url
             for fallback in fetch_sources[1:]
             for page in find_pending_pages(store, edition, fallback, agents or [], early=True)
         ])  # fmt: skip
-        failures += await _look_up_absent(store, edition)
         export_edition(store, edition)
         await add_table_artifact(
             "pages",
@@ -152,7 +152,7 @@ async def _look_up_absent(store: Warehouse, edition: str) -> list[Failure]:
     """Look up which addresses never existed. A page that comes at its second look is read."""
     if not (todo := find_absent(store, edition)):
         return []
-    failures = await _run_with_progress("existed", todo, look_up_absent, store, edition)
+    failures = await _run_with_progress("absent", todo, look_up_absent, store, edition)
     return failures + await _read_pages(store, edition)
 
 

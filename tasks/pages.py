@@ -41,7 +41,7 @@ async def read_pages(
         await read_archived_pages(warehouse, edition, readers, todo, on_progress)
 
 
-@stage_task("existed · {edition}", retries=0)
+@stage_task("absent · {edition}", retries=0)
 async def look_up_absent(
     warehouse: Warehouse, edition: str, todo: Sequence[AbsentAddress], on_progress: OnProgress
 ) -> None:

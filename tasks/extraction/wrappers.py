@@ -57,7 +57,7 @@ through."""
 OPAQUE = """
 vertexaisearch.cloud.google.com t.co lnkd.in bit.ly bitly.com j.mp goo.gl g.co tinyurl.com ow.ly
 buff.ly is.gd v.gd t.ly rb.gy rebrand.ly cutt.ly shorturl.at tiny.cc dlvr.it trib.al fb.me amzn.to
-a.co nyti.ms wapo.st reut.rs econ.st on.ft.com mimecast.com ift.tt s.id bl.ink
+a.co nyti.ms wapo.st reut.rs econ.st on.ft.com mimecast.com ift.tt aka.ms share.google search.app
 """
 """Hosts of redirects that say nothing of their target: they end, whether or not it exists."""
 _COUNTRY = re.compile(r"(?<![\w-])(google|yandex|yahoo)\.[a-z]{2,3}(?:\.[a-z]{2})?$")

@@ -24,7 +24,8 @@ FROM fetches AS f LEFT JOIN pages AS p USING (edition, url)
 LEFT JOIN absent_pages AS a USING (edition, url)
 WHERE f.edition = $1 AND f.source = 'direct'
     AND (f.http_status IN {tuple(sorted(NOT_FOUND))} OR contains(f.error, '{NO_SUCH_HOST}'))
-    AND coalesce(p.status, 'unfetchable') = 'unfetchable' AND p.text IS NULL
+    AND p.text IS NULL
+    AND (p.status = 'unfetchable' OR (p.status IS NULL AND f.outcome = 'unreached'))
     AND f.url IN (SELECT url FROM citations WHERE edition = $1)
     AND f.url NOT IN (SELECT url FROM withheld_pages WHERE edition = $1)
 """
@@ -51,7 +52,7 @@ CLOSED = """
 SELECT max(CAST(json_extract_string(evidence, '$.closed_until') AS TIMESTAMP)) AS until
 FROM absent_pages
 """
-KNOWN = f"""
+COUNTS = f"""
 SELECT count(*) AS n, count(*) FILTER (a.state = 'never_existed') AS never,
     count(*) FILTER (a.state = 'gone') AS gone, min({DUE}) AS due
 {LEAD_NOWHERE} AND f.outcome <> 'unreached'
@@ -190,7 +191,7 @@ def _object(fetch: Fetch, address: str, settings: WebSettings) -> str | None:
 
 def describe_absent(source: Readable, edition: str) -> str | None:
     """Say how many cited addresses lead nowhere and what is known of them; None without any."""
-    [(n, never, gone, due)] = source.frame(KNOWN, [edition]).rows()
+    [(n, never, gone, due)] = source.frame(COUNTS, [edition]).rows()
     if not n:
         return None
     said = format_count(n, "cited address leads", "cited addresses lead") + " nowhere"
