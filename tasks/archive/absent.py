@@ -22,7 +22,7 @@ from tasks.web.fetcher import Fetcher, open_fetcher
 from tasks.web.hosts import LONGEST_WISH_SECONDS
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.resolver import Lookup
-from tasks.web.services import RUN_AGAIN, WAYBACK
+from tasks.web.services import RUN_AGAIN
 
 KNOWN = """
 (SELECT asked_url AS url FROM fetches WHERE source = 'wayback' AND http_status = 200
@@ -94,15 +94,14 @@ class AbsenceLookup:
         async def keep(page: PageRequest, fetched: FetchResult) -> None:
             row = build_fetch_row(self._edition, page, fetched)
             row = row.model_copy(update={"fetched_at": self._clock()})
-            look, address = take_look(row), by_url[page.url]
+            address = by_url[page.url]
+            looks = (*address.evidence.looks, take_look(row))
             if fetched.is_temporary_error:  # `fetch` itself looks at it again
                 row = row.model_copy(update={"outcome": "unreached"})
-            said = fetched.error or f"HTTP {fetched.http_status}"
-            looks = (*address.evidence.looks, look)
+            reason = f"another look: {fetched.error or f'HTTP {fetched.http_status}'}"
             new = {"looks": looks, "due_at": self._clock()}
-            absent = self._build_row(address, "unknown", f"another look: {said}", new)
-            answers = [row] if row.sha else []
-            await self._warehouse.write_async(Change(Fetch, answers), Change(AbsentPage, [absent]))
+            answer = Change(Fetch, [row] if row.sha else [])
+            await self._keep(address, "unknown", reason, new, answer)
 
         leave_busy_hosts(self._warehouse, fetcher)
         wanted = [PageRequest(url=a.url, addresses=(a.evidence.address or a.url,)) for a in todo]
@@ -114,12 +113,13 @@ class AbsenceLookup:
         self, index: CaptureIndex, asked: Sequence[AbsentAddress], on_progress: OnProgress
     ) -> None:
         """Ask the archive about addresses, unless it does not find one that it has."""
+        archived = self._warehouse.frame(KNOWN, [self._edition])["url"]
         known: str | None = None
         for address in asked:
             evidence = address.evidence
             whole_host = any(look.no_host for look in evidence.looks)
             try:
-                known = known or await self._find_known(index)
+                known = known or await index.find_known(archived)
                 holdings = await index.find(evidence.address or "", whole_host=whole_host)
             except FetchFailed as error:
                 await self._keep_failure(address, error)
@@ -143,38 +143,25 @@ class AbsenceLookup:
         if is_closed or error.retryable:
             raise ServiceUnusable(f"{error}. {RUN_AGAIN}")
 
-    async def _find_known(self, index: CaptureIndex) -> str:
-        """Return an address that the archive has and finds in this run.
-
-        Raises:
-            PageDeferred: it finds none, so it is not believed for a while.
-        """
-        archived = self._warehouse.frame(KNOWN, [self._edition])["url"]
-        known = await index.find_known([*archived, self._settings.existence.known])
-        if known is None:
-            raise PageDeferred(
-                f"{WAYBACK} does not find an address that it has, so what it lacks says nothing"
-            )
-        return known
-
     async def _keep(
-        self, address: AbsentAddress, state: State, reason: str, new: Mapping[str, object]
+        self,
+        address: AbsentAddress,
+        state: State,
+        reason: str,
+        new: Mapping[str, object],
+        *changes: Change,
     ) -> None:
-        row = self._build_row(address, state, reason, new)
-        await self._warehouse.write_async(Change(AbsentPage, [row]))
-
-    def _build_row(
-        self, address: AbsentAddress, state: State, reason: str, new: Mapping[str, object]
-    ) -> AbsentPage:
-        """Build an address's row. new: what is known beside the address's evidence so far."""
-        return AbsentPage(
+        """Write an address's row. new: what is known beside the address's evidence so far."""
+        evidence = address.evidence.model_copy(update=new)
+        row = AbsentPage(
             edition=self._edition,
             url=address.url,
             state=state,
             reason=reason,
-            evidence=address.evidence.model_copy(update=new).model_dump_json(exclude_none=True),
+            evidence=evidence.model_dump_json(exclude_none=True),
             checked_at=self._clock(),
         )
+        await self._warehouse.write_async(*changes, Change(AbsentPage, [row]))
 
 
 def decide(holdings: Holdings) -> tuple[State, str]:

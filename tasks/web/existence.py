@@ -50,13 +50,15 @@ class CaptureIndex:
         self._wayback = wayback
         self._cdx = read_address(settings.wayback.cdx_url_env) or settings.wayback.cdx_url
 
-    async def find_known(self, addresses: Iterable[str]) -> str | None:
-        """Return the first of some addresses, which the archive has, that both services find.
+    async def find_known(self, archived: Iterable[str]) -> str:
+        """Return the first address that both services find, of those that the archive has.
+
+        archived: asked about before the one of the configuration.
 
         Raises:
-            PageDeferred, ServiceUnusable: as `find`.
+            PageDeferred: it finds none, so it is not believed; or as `find`.
         """
-        for address in addresses:
+        for address in (*archived, self._settings.existence.known):
             try:
                 found = await self.find(address)
             except PageDeferred:
@@ -65,7 +67,8 @@ class CaptureIndex:
                 continue
             if found.snapshot and found.has_content:
                 return address
-        return None
+        words = "does not find an address that it has, so what it lacks says nothing"
+        raise PageDeferred(f"{WAYBACK} {words}")
 
     async def find(self, address: str, *, whole_host: bool = False) -> Holdings:
         """Return what the archive has of an address, also without its tracking parameters.
