@@ -73,6 +73,27 @@ class SeedPage(Row):
     """The URL as the first article links to it."""
 
 
+class AbsentPage(Row):
+    """Whether a cited address that leads nowhere ever existed, as far as an archive knows."""
+
+    table = "absent_pages"
+    key = ("edition", "url")
+
+    edition: str
+    url: str
+    """The page's key: its normalised URL."""
+    state: Literal["never_existed", "gone", "unknown"]
+    """`never_existed`: two looks hours apart found nothing, and the archive has nothing. `gone`: an
+    archive has it. `unknown`: neither can be said; `reason` says why."""
+    reason: str
+    """Why it has this state, in words."""
+    evidence: str = "{}"
+    """JSON: the address as reports have it, the looks at it, what the archive has of it, and the
+    known address that the archive found in the same run."""
+    checked_at: UtcDatetime = Field(default_factory=utc_now)
+    """When its state was found."""
+
+
 PageStatus = Literal[
     "ok", "unfetchable", "refused", "robots", "too_large", "unreadable",
     "bot_wall", "login_wall", "cookie_wall", "soft_404", "empty",

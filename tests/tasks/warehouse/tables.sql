@@ -553,6 +553,15 @@ CREATE TABLE fetches (
     seconds DOUBLE NOT NULL
 );
 
+CREATE TABLE absent_pages (
+    edition VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    evidence VARCHAR NOT NULL,
+    checked_at TIMESTAMP NOT NULL
+);
+
 CREATE TABLE rubric_bundles (
     edition VARCHAR NOT NULL,
     assignment VARCHAR NOT NULL,
