@@ -28,9 +28,10 @@ from tasks.protocols.wiki_fact_figures import (
     COVERAGE,
     COVERAGE_ALL,
     OTHER_LANGUAGE,
+    compute_claim_shares,
     compute_conflict,
     compute_coverage,
-    compute_leakage,
+    compute_never_existed,
     compute_references,
 )
 from tasks.warehouse.pages import Page
@@ -166,7 +167,8 @@ class WikiFact:
                 *compute_coverage(judged),
                 *compute_conflict(judged, judge),
                 *compute_references(judged, judge),
-                *compute_leakage(judged),
+                *compute_never_existed(judged),
+                *compute_claim_shares(judged),
             ]
         )
 

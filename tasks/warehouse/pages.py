@@ -73,6 +73,26 @@ class SeedPage(Row):
     """The URL as the first article links to it."""
 
 
+class AbsentPage(Row):
+    """What became of a cited page whose live address is gone: 404, 410, or no such host."""
+
+    table = "absent_pages"
+    key = ("edition", "url")
+
+    edition: str
+    url: str
+    """The page's key: its normalised URL."""
+    state: Literal["never_existed", "gone", "unknown"]
+    """`never_existed`: no archive has anything of it; `gone`: an archive has a copy; `unknown`: the
+    archive could not be asked, or its answer proves nothing."""
+    reason: str
+    """Why it is so, in words."""
+    evidence: str
+    """JSON: both looks, the archive's answers, and the known address that it was asked for."""
+    checked_at: UtcDatetime = Field(default_factory=utc_now)
+    """When the archive was asked, or could not be (UTC)."""
+
+
 PageStatus = Literal[
     "ok", "unfetchable", "refused", "robots", "too_large", "unreadable",
     "bot_wall", "login_wall", "cookie_wall", "soft_404", "empty",

@@ -4,7 +4,7 @@ from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.jobs import CollectionCost, ImportIssue, Job, ReportFile
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
-from tasks.warehouse.pages import Fetch, Page, SeedPage
+from tasks.warehouse.pages import AbsentPage, Fetch, Page, SeedPage
 from tasks.warehouse.questions import Question
 from tasks.warehouse.results import AgentPair, Cell, Diagnostic, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import (
@@ -29,7 +29,7 @@ TABLES: tuple[type[Row], ...] = (
     Question, Assignment, GroundTruth, RubricBundle, Rubric, PointSet, KeyPoint,
     ClickedDocument,
     Job, Report, ReportFile, CollectionCost, SearchTrace,
-    ImportIssue, Fact, Claim, Citation, Extraction, SeedPage, Fetch, Page, Call, BatchJob,
-    Cell, Verdict, Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem, HumanLabel,
-    AuditEntry,
+    ImportIssue, Fact, Claim, Citation, Extraction, SeedPage, Fetch, Page, AbsentPage,
+    Call, BatchJob, Cell, Verdict, Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem,
+    HumanLabel, AuditEntry,
 )  # fmt: skip

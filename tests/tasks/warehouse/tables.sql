@@ -1,4 +1,4 @@
--- The tables of schema version 17, as they are made from the models of their rows: change this file
+-- The tables of schema version 18, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -119,6 +119,15 @@ CREATE TABLE pages (
     media_type VARCHAR,
     signals VARCHAR,
     reader VARCHAR
+);
+
+CREATE TABLE absent_pages (
+    edition VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    evidence VARCHAR NOT NULL,
+    checked_at TIMESTAMP NOT NULL
 );
 
 CREATE TABLE cells (
