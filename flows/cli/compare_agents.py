@@ -102,11 +102,11 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
     metric = entry.title if entry else first["metric"]
     number = entry is not None and entry.unit == "number"
     pairs = [_format_pair(row, 1 if number else 100) for row in rows.iter_rows(named=True)]
-    better = "lower" if entry and entry.better == "lower" else "higher"
+    better = (entry.direction if entry else "") or "higher is better"
     print_wide_table(
         STDOUT,
         f"{first['edition']} · {get_protocol_title(protocol)} · {metric}, "
-        f"{better} is better · {get_judge_title(first['judge'])}",
+        f"{better} · {get_judge_title(first['judge'])}",
         [
             WideColumn("Agent", rows["agent"].to_list(), "left"),
             WideColumn("Other", rows["other"].to_list(), "left"),

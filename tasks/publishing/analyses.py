@@ -186,8 +186,10 @@ def _compare_agents(material: SiteMaterial, judge: str) -> Iterator[SiteTable]:
     for (protocol, metric), rows in pairs.group_by("protocol", "metric", maintain_order=True):
         if rows["difference"].is_not_null().any():
             entry = material.metric(str(protocol), str(metric))
-            direction = "" if entry.better == "higher" else ", lower is better"
-            title = f"{material.protocol_title(str(protocol))}: {entry.title}{direction}"
+            title = ", ".join(
+                filter(None, (f"{material.protocol_title(str(protocol))}: {entry.title}",
+                              entry.direction))
+            )  # fmt: skip
             yield SiteTable(
                 caption=f"{title} · {material.judge_title(judge)}",
                 columns=DIFFERENCES,

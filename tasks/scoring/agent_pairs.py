@@ -66,8 +66,9 @@ def compare_pairs(
             for column in valued
             if column not in ranked
         ]
-    sign = 1 if metric.better == "higher" else -1
-    found = chain.from_iterable(_compare_family(items, each, sign, all_pairs) for each in families)
+    found = chain.from_iterable(
+        _compare_family(items, each, metric.sign, all_pairs) for each in families
+    )
     return tuple(sorted(found, key=lambda pair: (pair.agent, pair.other)))
 
 

@@ -86,7 +86,8 @@ def compute_standings(
     unranked: Container[str] = frozenset(),
     all_pairs: bool = True,
 ) -> Standings:
-    """Compute values, intervals, rank ranges and pairs of all agents with scores.
+    """Compute values, intervals, rank ranges and pairs of all agents with scores; values and
+    intervals alone of a metric by which no value is better.
 
     Args:
         scores: rows of one protocol, metric and judge with agent, assignment, value, numerator,
@@ -100,10 +101,11 @@ def compute_standings(
     """
     items = build_score_matrix(scores, metric.aggregate, category_of, article_of)
     own = _compute_intervals(items)
-    pairs = compare_pairs(items, metric, unranked, all_pairs)
-    sign = 1 if metric.better == "higher" else -1
     rows = _build_standings(scores, metric, category_of, items, own)
-    return Standings(_rank(rows, pairs, unranked, sign), pairs)
+    if metric.better == "none":
+        return Standings(tuple(sorted(rows, key=lambda row: (row.value is None, row.agent))), ())
+    pairs = compare_pairs(items, metric, unranked, all_pairs)
+    return Standings(_rank(rows, pairs, unranked, metric.sign), pairs)
 
 
 def _compute_intervals(items: ScoreMatrix) -> dict[str, tuple[Interval, int]]:

@@ -12,6 +12,20 @@ OUTCOMES = (
 """The outcomes of a claim. `partly_supported`: only in protocols that have such a label.
 `unreachable`: none of its pages could be fetched; their statuses say why. `open`: a usable answer
 is missing. `untrusted`: the report's (claim, URL) pairs are unreliable."""
+CITATION_STATES = {
+    "supports": "supports",
+    "contradicts": "contradicts",
+    "does_not_support": "read, does not support",
+    "refused": "judge refused",
+    "walled": "walled",
+    "unreadable": "unreadable",
+    "gone": "gone (an archive has it)",
+    "never_existed": "never existed",
+    "missing": "missing, unknown",
+    "open": "open",
+}
+"""The states of the view `citation_states` in words, in the order in which one goes before
+another."""
 ID_LENGTH = 10
 """Hexadecimal digits of a report's id. With 40 bits, two of 1,000 ids are equal with a chance of
 one in a million."""

@@ -52,9 +52,9 @@ def _describe(entry: ProtocolEntry) -> Iterator[str]:
 
 
 def _describe_metric(metric: MetricEntry, missing: str) -> str:
-    lower = ", lower is better" if metric.better == "lower" else ""
+    better = f", {metric.direction}" if metric.direction else ""
     cells = (
-        f"**{metric.title}**<br>`{metric.name}`<br>{AGGREGATES[metric.aggregate]}{lower}",
+        f"**{metric.title}**<br>`{metric.name}`<br>{AGGREGATES[metric.aggregate]}{better}",
         metric.equation,
         metric.denominator,
         missing,
