@@ -28,11 +28,12 @@ from tasks.protocols.wiki_fact_figures import (
     COVERAGE,
     COVERAGE_ALL,
     OTHER_LANGUAGE,
-    compute_claim_shares,
     compute_conflict,
     compute_coverage,
+    compute_leakage,
     compute_never_existed,
     compute_references,
+    compute_uncited,
 )
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Citation, Status, canonical_values
@@ -168,7 +169,8 @@ class WikiFact:
                 *compute_conflict(judged, judge),
                 *compute_references(judged, judge),
                 *compute_never_existed(judged),
-                *compute_claim_shares(judged),
+                *compute_leakage(judged),
+                *compute_uncited(judged),
             ]
         )
 

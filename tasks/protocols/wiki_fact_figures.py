@@ -12,7 +12,7 @@ from tasks.protocols.figures import (
     build_share,
     find_unreliable,
 )
-from tasks.warehouse.rows import Status
+from tasks.warehouse.rows import NO_URL, Status
 
 COVERAGE, COVERAGE_ALL, CONFLICT, CITATION = "coverage", "coverage_all", "conflict", "citation"
 """Steps. `coverage_all`: coverage by all claims; only of reports with claims that cite the
@@ -166,24 +166,33 @@ def compute_never_existed(judged: JudgedReports) -> list[pl.DataFrame]:
     return [add_reasons(rows, find_unreliable(judged))]
 
 
-def compute_claim_shares(judged: JudgedReports) -> list[pl.DataFrame]:
-    """Compute leakage and the share of uncited claims, over the claims of reports with published or
-    reliable claim-URL pairs.
+def compute_leakage(judged: JudgedReports) -> list[pl.DataFrame]:
+    """Compute leakage over the claims of reports with published or reliable claim-URL pairs.
 
     Published claims count by their published URLs, whether or not these are in the report.
     """
     published = judged.claims.filter(pl.col("published")).select("assignment")
     trusted = judged.reports.filter(pl.col("pairs_reliable")).select("assignment")
     known = pl.concat([published, trusted]).unique()
+    return [
+        _build_claim_share(metric, pl.col("leaked"), known, judged)
+        for metric in ("leakage_rate", "leakage_rate_by_article")
+    ]
+
+
+def compute_uncited(judged: JudgedReports) -> list[pl.DataFrame]:
+    """Compute the share of claims without a citation, over reports whose pairs are reliable or that
+    cite no URL at all."""
+    reliable = pl.col("pairs_reliable") | (pl.col("pairs_reason") == NO_URL)
+    known = judged.reports.filter(reliable).select("assignment")
+    return [_build_claim_share("uncited_share", ~pl.col("cited"), known, judged)]
+
+
+def _build_claim_share(
+    metric: str, hit: pl.Expr, known: pl.DataFrame, judged: JudgedReports
+) -> pl.DataFrame:
+    """Return the share of claims for which `hit` holds, of the reports `known` (assignment)."""
     claims = judged.claims.join(known, on="assignment", how="semi")
     claims = claims.with_columns(status=pl.lit("ok"))
-    shares = {
-        "leakage_rate": pl.col("leaked"),
-        "leakage_rate_by_article": pl.col("leaked"),
-        "uncited_share": ~pl.col("cited"),
-    }
-    rows = [
-        build_share(metric, claims, hit, judged, "the report has no claims")
-        for metric, hit in shares.items()
-    ]
-    return [add_reasons(pl.concat(rows), find_unreliable(judged))]
+    rows = build_share(metric, claims, hit, judged, "the report has no claims")
+    return add_reasons(rows, find_unreliable(judged))

@@ -333,7 +333,7 @@ WITH reports_begun AS (
     FROM verdicts_at_hand
     WHERE protocol IN ('wiki_fact', 'research_gym', 'fact') AND step IN ('citation', 'double')
 ), answers AS (
-    SELECT s.* EXCLUDE (same, status, label, shown_share),
+    SELECT s.edition, s.protocol, s.judge, s.agent, s.assignment, s.item,
         coalesce(o.status, s.status) AS status, coalesce(o.label, s.label) AS label,
         coalesce(o.shown_share, s.shown_share) AS shown_share
     FROM said AS s LEFT JOIN said AS o
@@ -436,7 +436,8 @@ WITH judged AS (
     WHERE s.protocol = 'wiki_fact' AND s.cell_id IS NOT NULL
 ), every AS (
     SELECT j.edition, j.agent, j.assignment, j.judge, j.pairs_reliable,
-        c.* EXCLUDE (edition, agent, assignment, judge, number),
+        c.outcome, c.disputed, c.pairs, c.counted_pairs, c.decided_pairs, c.supported_pairs,
+        c.pairs_from_excerpts,
         c.outcome IN ('supports', 'contradicts', 'does_not_support') AS evaluated,
         c.outcome IN ('walled', 'unreadable', 'gone', 'never_existed', 'missing') AS without_page
     FROM judged AS j

@@ -12,7 +12,7 @@ from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
 from tasks.protocols.case import Case
 from tasks.protocols.wiki_fact import WikiFact
 from tasks.warehouse.pages import PageStatus
-from tasks.warehouse.rows import Article, CitationKind, Fact, Status
+from tasks.warehouse.rows import NO_URL, Article, CitationKind, Fact, Status
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.framed import Claims, citing, decided, scored, value_of
 
@@ -409,6 +409,17 @@ def test_a_claim_that_only_borrows_a_marker_beyond_its_paragraph_is_uncited(
 ) -> None:
     of = case([], [("red tower", [A]), ("blue door", [A, B]), ("a view", [])], kind=kind)
     assert figures(of)["uncited_share"] == (pytest.approx(share), 3)
+
+
+@pytest.mark.parametrize(("reason", "found"), [(NO_URL, (1.0, 2)), ("a list alone", (None, 0))])
+def test_a_report_that_cites_no_url_is_uncited_and_one_that_cannot_be_told_is_null(
+    reason: str, found: tuple[float | None, int]
+) -> None:
+    of = case([], [("red tower", []), ("blue door", [])], reliable=False)
+    assert of.extraction
+    extraction = of.extraction.model_copy(update={"pairs_reason": reason})
+    of = of.model_copy(update={"extraction": extraction})
+    assert figures(of)["uncited_share"] == found
 
 
 def test_without_an_archive_nothing_is_said_of_addresses_that_never_existed() -> None:
