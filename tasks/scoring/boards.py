@@ -16,7 +16,6 @@ COLUMNS = {
     "ref_acc": "Ref. acc.",
     "ref_acc_readable": "Readable",
     "evaluated_share": "Eval.",
-    "uncited_share": "Uncited",
     "never_existed": "Never ex.",
     "leakage_rate": "Leak",
     "writing_overall": "Writing",
@@ -142,13 +141,11 @@ BOARDS = (
         "that the report states; All cl.: by claims that cite the article, too. Ref. acc.: pairs "
         "of claim and cited page that the page supports; a page that nobody can read supports "
         "nothing. Readable: claims with a fetched page that a page supports; Eval.: cited claims "
-        "with one. Uncited: claims without a citation in their paragraph. Never ex.: cited "
-        "addresses that never existed. Leak: claims that cite the article. Open: pages never "
-        "fetched, cells failed. Rank: by soft coverage if the judge gives probabilities, else by "
-        "coverage.",
+        "with one. Never ex.: cited addresses that never existed. Leak: claims that cite the "
+        "article. Open: pages never fetched, cells failed. "
+        "Rank: by soft coverage if the judge gives probabilities, else by coverage.",
         least_needed=(
             "never_existed",
-            "uncited_share",
             "evaluated_share",
             "coverage_wiki_all",
             "ref_acc_readable",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tasks.configuration.models import MetricEntry, ProtocolEntry, load_protocol
 from tasks.protocols.registry import PROTOCOLS
 from tasks.scoring.board_notes import describe_missing
+from tasks.warehouse.explanations import CITATION_STATES
 
 WRITE = "python -m tests.docs.protocols_page > docs/reference/protocols.md"
 INTRODUCTION = """# Protocols: what each figure is, and where it differs from its paper
@@ -27,13 +28,19 @@ a test compares the two. `evergreen protocols NAME` prints the same.
   becomes of the figure meanwhile, and of what can never be judged.
 - **Differences** lists every known one. Where a paper and its code define a figure differently,
   this column says which of the two it follows, and names the other figure where we publish both.
+
+**Citation states.** A citation is a claim with one address that it cites. By each protocol and
+judge it has one state, the first that holds of: {states}.
+[How citations are read](citations.md#where-a-citation-stands) says what each means, and how the
+figures count it.
 """
 AGGREGATES = {"macro": "macro", "micro": "micro", "by_category": "by category"}
 
 
 def render_page() -> str:
     """The page, as Markdown."""
-    parts = [INTRODUCTION.format(write=WRITE)]
+    states = " · ".join(CITATION_STATES.values())
+    parts = [INTRODUCTION.format(write=WRITE, states=states)]
     parts += ["\n".join(_describe(load_protocol(name))) for name in PROTOCOLS]
     return "\n".join(parts)
 
