@@ -71,6 +71,18 @@ class ExplainedPage:
     published_on: date | None
     n_chars: int | None
     """Characters of the text that judges read; None if there is none."""
+    state: str
+    """Its state in the view `page_states`."""
+    gone: bool
+    """Whether its live address is gone and an archive has it."""
+
+    @property
+    def described_status(self) -> str:
+        """Its status, with what is known of an address that is gone."""
+        if self.state == "read":
+            return f"{self.status}, of an address that is gone" if self.gone else self.status
+        known = self.state in ("gone", "never_existed", "missing")
+        return f"{self.status}, {CITATION_STATES[self.state]}" if known else self.status
 
 
 @dataclass(frozen=True, slots=True)

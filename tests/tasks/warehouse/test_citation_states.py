@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.analysis.explanation import explain_reports
 from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
 from tasks.scoring.pending import has_outdated_scores
 from tasks.warehouse.explanations import CITATION_STATES
@@ -232,3 +233,17 @@ def test_a_page_that_came_after_all_is_read_whatever_was_thought_of_it(
     late = absent(GOOD, "never_existed").model_copy(update={"checked_at": utc_now() - timedelta(1)})
     warehouse.write(Change(AbsentPage, [late]))
     assert warehouse.value("SELECT state FROM page_states WHERE url = $1", [GOOD]) == "read"
+
+
+def test_an_explained_report_says_what_is_known_of_addresses_that_are_gone(
+    warehouse: Warehouse,
+) -> None:
+    [report] = explain_reports(warehouse, EDITION, "a")
+    cited = [citation for claim in report.claims for citation in claim.citations]
+    said = {each.url: each.page.described_status for each in cited if each.page}
+    assert said == {
+        GOOD: "ok", DENYING: "ok", WALL: "bot_wall", BUSY: "unfetchable",
+        COPY: "ok, of an address that is gone", GONE: "unfetchable, gone (an archive has it)",
+        NEVER: "unfetchable, never existed", MISSING: "unfetchable, missing, unknown",
+        UNASKED: "unfetchable, missing, unknown", SOFT: "soft_404, missing, unknown",
+    }  # fmt: skip
