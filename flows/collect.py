@@ -31,7 +31,8 @@ from tasks.candidates import (
     list_candidates,
     measure_candidates,
 )
-from tasks.collection.freeze import find_pending_articles
+from tasks.collection.exclusions import exclude_newly_frozen
+from tasks.collection.freeze import explain_too_few, find_pending_articles
 from tasks.collection.listing import find_pending_measurements
 from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.collection.wiki import connect_wiki
@@ -48,6 +49,8 @@ SELECT coalesce(decision, 'undecided') AS decision, count(*) AS candidates
 FROM candidates WHERE edition = $1 GROUP BY ALL ORDER BY candidates DESC, decision
 """
 
+COLLECTING = "collecting editions"
+"""Editions are collected one after the other: each leaves out what the others have."""
 MAX_CONCURRENT_TASKS = 4
 """One more than the requests in flight, so that conversion does not delay them."""
 
@@ -60,6 +63,7 @@ async def collect(
     articles: Count | None = None,
     wiki_api: str | None = None,
     spread: bool | None = None,
+    trial: bool | None = None,
     warehouse: str = "data/warehouse.duckdb",
 ) -> State[None]:
     """Make and freeze an edition of Good Articles that were created in a window.
@@ -71,9 +75,10 @@ async def collect(
         edition: its name, e.g. `2026-11`.
         created_from: the window's first day, in UTC; `window_months` before its end unless given.
         created_to: the day after its last; today unless given.
-        articles: how many to choose.
+        articles: how many to choose, at most.
         wiki_api: a wiki other than that of `configs/wikipedia.yaml`.
         spread: choose from the categories in turn.
+        trial: do not count it: it may share articles with other editions.
         warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
@@ -82,9 +87,9 @@ async def collect(
     settings = load_wikipedia()
     asked = CollectionRequest(
         edition=edition, since=created_from, until=created_to, articles=articles,
-        api_url=wiki_api, spread=spread,
+        api_url=wiki_api, spread=spread, trial=trial,
     )  # fmt: skip
-    with await hold_warehouse(warehouse, f"collecting {edition}") as store:
+    with await hold_warehouse(warehouse, COLLECTING) as store:
         collection = begin_collection(store, asked, settings, utc_now())
         if collection.frozen_at:
             message = confirm_unchanged(store, collection)
@@ -115,7 +120,9 @@ async def _run_stages(store: Warehouse, collection: Collection) -> list[Failure]
         concurrency=MAX_CONCURRENT_TASKS,
         size=len,
     )
-    while not failures and (todo := find_pending_articles(store, edition)):
+    exclude_newly_frozen(store, collection)
+    enough = explain_too_few(store, collection) is None
+    while enough and not failures and (todo := find_pending_articles(store, edition)):
         failures = await run_items(
             "freeze",
             [(candidate.title, candidate) for candidate in todo],
@@ -135,12 +142,8 @@ async def _close_if_complete(
             name="Partial",
             message=f"{edition} is not frozen: {format_failures(failures)} Run it again.",
         )
-    elif not store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition]):
-        outcome = Completed(
-            name="Partial",
-            message=f"{edition} is not frozen: no eligible article of the wiki was created in its "
-            f"window. Run `evergreen edition drop {edition}` to use the name for another window.",
-        )
+    elif too_few := explain_too_few(store, collection):
+        outcome = Completed(name="Partial", message=too_few)
     else:
         sha = await run_task_for_result(close_edition, store, edition)
         n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])

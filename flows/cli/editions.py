@@ -1,5 +1,6 @@
 """`evergreen collect`, `assign` and `edition`: make, show and compare editions."""
 
+import asyncio
 import json
 from datetime import datetime
 from typing import Annotated
@@ -22,6 +23,7 @@ from flows.display.frame import print_frame
 from flows.run import run_flow
 from tasks.base import format_count
 from tasks.benchmarks.errors import EditionError
+from tasks.collection.choice import count_choice
 from tasks.collection.request import CollectionRequest, begin_collection, forget_collection
 from tasks.configuration.models import load_judges
 from tasks.configuration.wikipedia import load_wikipedia
@@ -61,14 +63,16 @@ FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
 """
 QUESTION_COLUMNS = "question, category, reason, closed_book_f1 FROM questions"
 EDITION_LIST = """
-SELECT e.edition, e.source, e.title,
+SELECT e.edition, e.source, CASE WHEN c.trial THEN 'trial: ' ELSE '' END || e.title AS title,
     (SELECT count(*) FROM articles AS a WHERE a.edition = e.edition) AS articles,
+    (SELECT count(DISTINCT h.article) FROM shared_articles AS h WHERE h.edition = e.edition)
+        AS shared,
     (SELECT count(*) FROM assignments AS s WHERE s.edition = e.edition) AS assignments,
     (SELECT count(s.prompt) FROM assignments AS s WHERE s.edition = e.edition) AS prompts,
     strftime(c.frozen_at, '%Y-%m-%d %H:%M') AS frozen, left(c.manifest_sha, 12) AS manifest
 FROM editions AS e LEFT JOIN collections AS c USING (edition)
 UNION ALL
-SELECT c.edition, 'wikipedia', 'not frozen yet: collect it to the end, or drop it', 0, 0,
+SELECT c.edition, 'wikipedia', 'not frozen yet: collect it to the end, or drop it', 0, 0, 0,
     0, NULL, NULL
 FROM collections AS c WHERE c.frozen_at IS NULL
 ORDER BY edition
@@ -88,7 +92,7 @@ def collect(
     since: SinceOption = None,
     until: UntilOption = None,
     articles: Annotated[
-        int | None, typer.Option(min=1, help="How many to choose; 100 if not given.")
+        int | None, typer.Option(min=1, help="How many to choose at most; 100 if not given.")
     ] = None,
     wiki_api: Annotated[
         str | None,
@@ -98,18 +102,39 @@ def collect(
         bool | None,
         typer.Option("--spread/--no-spread", help="Choose from the categories in turn."),
     ] = None,
+    not_counted: Annotated[
+        bool,
+        typer.Option(
+            "--not-counted",
+            help="Make a trial edition: it may share articles with others, and does not keep them "
+            "from any.",
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Ask the wiki how many articles could be chosen; keep nothing."
+        ),
+    ] = False,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Make and freeze an edition of new Good Articles; a frozen one is verified instead.
 
-    After an interruption, run it again with the same name: it resumes where it was.
+    An article is in one edition only: those of other editions are left out. After an interruption,
+    run it again with the same name: it resumes where it was.
     """
     settings = load_wikipedia()
     settings.get_operator()
     asked = CollectionRequest(
-        edition=name, since=since, until=until, articles=articles, api_url=wiki_api, spread=spread
+        edition=name, since=since, until=until, articles=articles, api_url=wiki_api, spread=spread,
+        trial=not_counted or None,
     )  # fmt: skip
+    if dry_run:
+        with open_warehouse(warehouse, on_wait=print_message) as store:
+            found = asyncio.run(count_choice(store, asked, settings, utc_now(), print_message))
+        print_result(format_json(found._asdict()) if form is Format.JSON else found.describe())
+        return
     with open_warehouse(warehouse, on_wait=print_message) as store:
         collection = begin_collection(store, asked, settings, utc_now())  # fail early
         complete, outcome = run_flow(
@@ -121,6 +146,7 @@ def collect(
                 "articles": articles,
                 "wiki_api": wiki_api,
                 "spread": spread,
+                "trial": asked.trial,
                 "warehouse": store.url,
             },
             collect_outcome(store, collection),
@@ -259,7 +285,7 @@ def _print_edition(source: Readable, name: str, form: Format) -> None:
         return
     articles = source.frame(
         "SELECT r.place, r.title, strftime(r.created_at, '%Y-%m-%d') AS created, r.category, "
-        "r.reference_urls AS urls, r.headings, r.bytes, a.views "
+        "r.is_leftover AS leftover, r.reference_urls AS urls, r.headings, r.bytes, a.views "
         "FROM candidate_ranking AS r JOIN articles AS a USING (edition, page_id) "
         "WHERE r.edition = $1 ORDER BY r.place",
         [name],

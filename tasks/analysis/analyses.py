@@ -210,7 +210,7 @@ def _list_left_out(found: Analyses, of: ArticleScores) -> Iterator[str]:
     if without and found.difficulty.is_empty():
         yield f"No article of {found.edition} has a category to group by."
     elif without:
-        yield f"Left out because they have no category: {format_count(without, 'article')}."
+        yield f"Left out because their category is not known: {format_count(without, 'article')}."
     if never := len(of.articles) - len(valued):
         yield f"Left out because no agent has a value: {format_count(never, 'article')}."
 
@@ -256,9 +256,18 @@ def _explain_cost(found: Analyses, _: ArticleScores) -> Iterator[str]:
 def _explain_trend(found: Analyses, _: ArticleScores) -> Iterator[str]:
     if found.trend["edition"].n_unique() < 2:
         yield f"A trend needs two editions with figures by {found.judge}; there is only this one."
+    shared = found.trend.filter(pl.col("n_shared") > 0)
+    for edition, n in (
+        shared.group_by("edition").agg(pl.col("n_shared").max()).sort("edition").rows()
+    ):
+        yield (
+            f"{edition} shares {format_count(n, 'article')} with the edition before it: their "
+            "figures stand side by side without a change, because agents may have seen the first "
+            "edition's facts."
+        )
     yield (
-        "Every edition has its own articles: a change reflects both the agent and how difficult "
-        "the articles are."
+        "A change between editions without common articles reflects both the agent and how "
+        "difficult the articles are."
     )
 
 

@@ -33,7 +33,7 @@ WITH stated AS (
     FROM extractions AS x JOIN assignments AS a USING (edition, assignment)
     WHERE x.edition = $1 AND x.agent = ''
 )
-SELECT t.article, t.category, t.created_at, t.views::DOUBLE AS views,
+SELECT t.article, nullif(t.category, 'unknown') AS category, t.created_at, t.views::DOUBLE AS views,
     t.external_links::DOUBLE AS links, t.bytes::DOUBLE AS bytes,
     coalesce(s.n, CASE WHEN l.article IS NOT NULL THEN 0 END)::DOUBLE AS statements
 FROM articles AS t LEFT JOIN stated AS s USING (article) LEFT JOIN looked_at AS l USING (article)

@@ -16,20 +16,26 @@ from tasks.warehouse.store import Readable
 FIGURES = """
 WITH dated AS (
     SELECT edition, max(created_at) AS newest_article FROM articles GROUP BY edition
+), shared AS (
+    SELECT edition, other, count(DISTINCT article) AS n FROM shared_articles GROUP BY ALL
+), figures AS (
+    SELECT l.*, d.newest_article, lag(l.edition) OVER past AS previous,
+        l.value - lag(l.value) OVER past AS change
+    FROM leaderboard AS l LEFT JOIN dated AS d USING (edition)
+    WHERE l.judge = $2 AND l.value IS NOT NULL AND list_contains($3, l.protocol || '/' || l.metric)
+        AND l.agent IN (SELECT agent FROM leaderboard WHERE edition = $1 AND judge = $2)
+        AND (l.edition, l.protocol, l.agent) NOT IN (SELECT DISTINCT edition, protocol, agent
+            FROM scores WHERE judge = $2 AND split_part(scorer_version, '/', 1) <> $4)
+    WINDOW past AS (
+        PARTITION BY l.protocol, l.metric, l.agent ORDER BY d.newest_article NULLS LAST, l.edition
+    )
 )
-SELECT l.protocol, l.metric, l.agent, l.edition, d.newest_article, l.n_articles, l.value,
-    l.value - lag(l.value) OVER (
-        PARTITION BY l.protocol, l.metric, l.agent
-        ORDER BY d.newest_article NULLS LAST, l.edition
-    ) AS change,
-    l.n_reports, l.n_items, l.provisional
-FROM leaderboard AS l LEFT JOIN dated AS d USING (edition)
-WHERE l.judge = $2 AND l.value IS NOT NULL AND list_contains($3, l.protocol || '/' || l.metric)
-    AND l.agent IN (SELECT agent FROM leaderboard WHERE edition = $1 AND judge = $2)
-    AND (l.edition, l.protocol, l.agent) NOT IN (SELECT DISTINCT edition, protocol, agent
-        FROM scores WHERE judge = $2 AND split_part(scorer_version, '/', 1) <> $4)
-ORDER BY list_position($3, l.protocol || '/' || l.metric), l.agent,
-    d.newest_article NULLS LAST, l.edition
+SELECT f.protocol, f.metric, f.agent, f.edition, f.newest_article, f.n_articles, f.value,
+    CASE WHEN s.n IS NULL THEN f.change END AS change, coalesce(s.n, 0) AS n_shared,
+    f.n_reports, f.n_items, f.provisional
+FROM figures AS f LEFT JOIN shared AS s ON s.edition = f.edition AND s.other = f.previous
+ORDER BY list_position($3, f.protocol || '/' || f.metric), f.agent,
+    f.newest_article NULLS LAST, f.edition
 """
 EARLIER = """
 SELECT DISTINCT l.edition
@@ -47,11 +53,13 @@ SELECT coalesce(
 TREND = {
     "protocol": pl.String, "metric": pl.String, "agent": pl.String, "edition": pl.String,
     "newest_article": pl.Datetime, "n_articles": pl.Int64, "value": pl.Float64,
-    "change": pl.Float64, "n_reports": pl.Int64, "n_items": pl.Int64, "provisional": pl.Boolean,
+    "change": pl.Float64, "n_shared": pl.Int64, "n_reports": pl.Int64, "n_items": pl.Int64,
+    "provisional": pl.Boolean,
 }  # fmt: skip
 """A row per metric, agent and edition with a value, ordered by the newest article (UTC; editions
 without dates last, by name). `n_articles`: the articles the value rests on; null in rows by an
-earlier version. `change`: the difference to the previous edition; null in the first."""
+earlier version. `change`: the difference to the previous edition; null in the first, and where the
+two share articles (`n_shared`)."""
 AGES = {
     "agent": pl.String, "article": pl.String, "created_at": pl.Datetime,
     "age_days": pl.Float64, "value": pl.Float64, "others": pl.Float64,

@@ -5,6 +5,7 @@ Plain functions; the Prefect tasks are in `tasks/candidates.py`.
 
 from collections.abc import Sequence
 
+from tasks.base import format_count
 from tasks.benchmarks.layout import article_id
 from tasks.collection.wiki import Wiki
 from tasks.configuration.wikipedia import WikipediaSettings
@@ -37,6 +38,20 @@ LEFT JOIN article_revisions AS v
     ON v.edition = r.edition AND v.page_id = r.page_id AND v.revision_id = r.revision_id
 WHERE r.edition = $1 AND r.place <= r.n_articles AND v.page_id IS NULL ORDER BY r.place
 """
+
+
+def explain_too_few(warehouse: Warehouse, collection: Collection) -> str | None:
+    """Return why the edition cannot be frozen if too few articles can be chosen; None if enough."""
+    edition = collection.edition
+    n = warehouse.value("SELECT count(*) FROM candidate_ranking WHERE edition = $1", [edition])
+    fewest = min(warehouse.context.get(Wiki).settings.fewest_articles, collection.n_articles)
+    if n >= fewest:
+        return None
+    return (
+        f"{edition} is not frozen: {format_count(n, 'article')} of its window can be chosen, and "
+        f"it needs {fewest:,} (`fewest_articles` in configs/wikipedia.yaml). Run `evergreen "
+        f"edition drop {edition}` to use the name for another window."
+    )
 
 
 def find_pending_articles(warehouse: Warehouse, edition: str) -> list[Candidate]:

@@ -5,15 +5,20 @@ table `candidates` before the next request, so after a killed run only requests 
 repeated, and the edition becomes the same.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
+from tasks.collection.exclusions import find_exclusions, mark_excluded
 from tasks.collection.wiki import Wiki
 from tasks.configuration.topics import find_category
 from tasks.configuration.wikipedia import CollectionRules
 from tasks.warehouse.store import Warehouse
-from tasks.warehouse.wiki_editions import Candidate, CandidateDecision, Collection
+from tasks.warehouse.wiki_editions import (
+    Candidate,
+    CandidateDecision,
+    Collection,
+    ExcludedArticle,
+)
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.client import PAGES_AT_ONCE, split_batches
 from tasks.wikipedia.listing import (
@@ -37,8 +42,15 @@ def load_rules(collection: Collection) -> CollectionRules:
     return CollectionRules.model_validate_json(collection.rules)
 
 
-async def list_members(warehouse: Warehouse, collection: Collection) -> int:
-    """Store every page of the category that may be in the window as a candidate; count them."""
+async def list_members(
+    warehouse: Warehouse, collection: Collection, others: Warehouse | None = None
+) -> int:
+    """Store every page of the category that may be in the window as a candidate; count them. Those
+    of other editions are left out.
+
+    Args:
+        others: The warehouse with the other editions; the same if None.
+    """
     if collection.n_members is not None:
         return collection.n_members
     wiki = warehouse.context.get(Wiki)
@@ -52,9 +64,13 @@ async def list_members(warehouse: Warehouse, collection: Collection) -> int:
         )
         for member in members
     ]
-    listed = collection.model_copy(update={"n_members": len(members)})
+    excluded, last_until = await find_exclusions(others or warehouse, collection, wiki)
+    listed = collection.model_copy(update={"n_members": len(members), "last_until": last_until})
+    mine = {"edition": collection.edition}
+    left_out = {candidate.page_id: candidate for candidate in mark_excluded(candidates, excluded)}
     await warehouse.write_async(
-        Change(Candidate, candidates, replacing={"edition": collection.edition}),
+        Change(Candidate, [left_out.get(c.page_id, c) for c in candidates], replacing=mine),
+        Change(ExcludedArticle, excluded, replacing=mine),
         Change(Collection, [listed]),
     )
     return len(members)
@@ -67,7 +83,11 @@ async def date_members(
 
     All others get the reason why they are not.
     """
-    candidates = warehouse.rows(Candidate, "edition = $1", [collection.edition])
+    candidates = warehouse.rows(
+        Candidate,
+        "edition = $1 AND decision IS DISTINCT FROM 'in_other_edition'",
+        [collection.edition],
+    )
     wiki = warehouse.context.get(Wiki)
     window = Window(collection.created_since, collection.created_until)
     by_id = {candidate.page_id: candidate for candidate in candidates}
@@ -113,18 +133,18 @@ async def measure_batch(
     wiki = warehouse.context.get(Wiki)
     rules = load_rules(collection)
     ids = [candidate.page_id for candidate in candidates]
-    titles = [candidate.title for candidate in candidates]
-    measures, assessments = await asyncio.gather(
-        measure_pages(wiki.api, ids, collection.category, rules),
-        fetch_assessments(wiki.api, titles),
-    )
+    measures = await measure_pages(wiki.api, ids, collection.category, rules)
+    # A page may have moved since it was listed: its talk page has the title of this moment.
+    titles = [page.title for page in measures.values()]
+    assessments = await fetch_assessments(wiki.api, titles, rules)
     nothing = Assessment(None, None)
     await warehouse.write_async(
         Change(
             Candidate,
             [
-                _add_measures(c, measures.get(c.page_id), assessments.get(c.title, nothing))
+                _add_measures(c, page, assessments.get(page.title, nothing) if page else nothing)
                 for c in candidates
+                for page in [measures.get(c.page_id)]
             ],
         )
     )
@@ -159,12 +179,12 @@ def _add_measures(
 ) -> Candidate:
     if measures is None:
         return candidate.model_copy(update={"decision": "gone"})
-    measured = asdict(measures)
+    found = asdict(measures) | asdict(assessment)
+    exclusion, reassessed = found.pop("exclusion"), found.pop("under_reassessment")
     return candidate.model_copy(
         update={
-            "decision": measured.pop("exclusion"),
-            **measured,
-            **asdict(assessment),
+            **found,
+            "decision": exclusion or ("under_reassessment" if reassessed else None),
             "category": find_category(assessment.topic),
         }
     )

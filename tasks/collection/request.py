@@ -15,13 +15,20 @@ from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.credentials import refuse_credentials
 from tasks.warehouse.rows import Article, UtcDatetime
 from tasks.warehouse.store import Warehouse
-from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
+from tasks.warehouse.wiki_editions import (
+    ArticleLink,
+    ArticleRevision,
+    Candidate,
+    Collection,
+    ExcludedArticle,
+)
 from tasks.warehouse.writer import Change
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Names of editions, which also name folders and are typed by people."""
-FORMULA_VERSION = "1"
-"""Version of the view `candidate_ranking`; increase it when the view changes."""
+FORMULA_VERSION = "2"
+"""Version of the choice: of the view `candidate_ranking`, which keeps the earlier ones, and of what
+is left out before it. 2: articles of other editions are, and unknown categories take no turns."""
 
 
 class CollectionRequest(Frozen):
@@ -33,6 +40,7 @@ class CollectionRequest(Frozen):
     articles: PositiveInt | None = None
     api_url: str | None = None
     spread: bool | None = None
+    trial: bool | None = None
 
 
 def begin_collection(
@@ -76,6 +84,7 @@ def begin_collection(
         created_until=until,
         n_articles=request.articles or settings.articles,
         spread=bool(request.spread),
+        trial=bool(request.trial),
         rules=json.dumps(settings.rules.model_dump(mode="json"), sort_keys=True),
         formula_version=FORMULA_VERSION,
         begun_at=now,
@@ -99,7 +108,14 @@ def forget_collection(warehouse: Warehouse, edition: str) -> None:
     warehouse.write(
         *(
             Change(model, [], replacing={"edition": edition})
-            for model in (Collection, Candidate, Article, ArticleRevision, ArticleLink)
+            for model in (
+                Collection,
+                Candidate,
+                ExcludedArticle,
+                Article,
+                ArticleRevision,
+                ArticleLink,
+            )
         )
     )
 
@@ -139,6 +155,7 @@ def _fill_from(request: CollectionRequest, begun: Collection) -> CollectionReque
         articles=begun.n_articles,
         api_url=begun.api_url,
         spread=begun.spread,
+        trial=bool(begun.trial),
     )
     return before.model_copy(update=request.model_dump(exclude_none=True))
 
@@ -160,6 +177,7 @@ def _check_same(begun: Collection, request: CollectionRequest) -> None:
             ("--articles", request.articles, begun.n_articles),
             ("--wiki-api", request.api_url, begun.api_url),
             ("--spread", request.spread, begun.spread),
+            ("--not-counted", request.trial, bool(begun.trial)),
         )
         if value is not None and value != known
     ]

@@ -17,6 +17,8 @@ class Wiki:
     api: MediaWiki
     views: PageViews | None
     settings: WikipediaSettings
+    client: PoliteClient
+    """For addresses other than the wiki's."""
 
 
 @asynccontextmanager
@@ -46,7 +48,7 @@ async def connect_wiki(
         views = PageViews(settings.pageviews_url, settings.pageviews_project, counting)
     api = MediaWiki(api_url, client, requests.maxlag_seconds)
     try:
-        with warehouse.context.hold(Wiki(api, views, settings)) as wiki:
+        with warehouse.context.hold(Wiki(api, views, settings, counting)) as wiki:
             yield wiki
     finally:
         await client.close()

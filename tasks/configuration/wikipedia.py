@@ -1,8 +1,9 @@
 """`configs/wikipedia.yaml`: the wiki, the limits on requests, and the rules for articles."""
 
 import os
+from typing import Annotated
 
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource
@@ -35,6 +36,25 @@ class CollectionRules(ConfigModel):
     list_descriptions: tuple[str, ...] = ()
     """Beginnings of lists' short descriptions, case-insensitive."""
     fewest_words: NonNegativeInt = 0
+    machine_written: tuple[str, ...] = Field(default=(), max_length=50)
+    """Templates by which editors tag suspected machine-written text; the wiki knows their aliases.
+    At most 50, as a request can name no more."""
+    reassessment: tuple[str, ...] = ()
+    """Templates of a reassessment on talk pages; it is over when their `status` is set."""
+    tag_boxes: tuple[str, ...] = ()
+    """Templates that hold maintenance tags."""
+    not_maintenance: tuple[str, ...] | None = None
+    """Templates with a month as `date` that are no maintenance tags; `*` stands for any text. Null:
+    tags are not recorded."""
+
+
+class ExcludedManifest(ConfigModel):
+    """The manifest of an edition elsewhere, whose articles are left out."""
+
+    manifest: PlainAddress
+    """A file, relative to the current folder, or an address."""
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    """Its hash, as `evergreen edition show` prints it."""
 
 
 class WikipediaSettings(ConfigModel):
@@ -50,6 +70,10 @@ class WikipediaSettings(ConfigModel):
     licence_url: str
     window_months: PositiveInt = 6
     articles: PositiveInt = 100
+    """The most articles of an edition."""
+    fewest_articles: PositiveInt = 10
+    """With fewer, or fewer than were asked for, an edition is not frozen."""
+    exclude: tuple[ExcludedManifest, ...] = ()
     requests: WikiRequests = WikiRequests()
     rules: CollectionRules
 

@@ -1,10 +1,11 @@
 """The manifest of a frozen edition: build, hash, verify and compare it.
 
-The hash excludes the edition's name and time, so an edition made twice from the same wiki has the
-same hash.
+The hash excludes times and the names of editions, so an edition made twice from the same wiki, with
+the same articles left out, has the same hash.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from tasks.benchmarks.errors import EditionError
@@ -12,11 +13,22 @@ from tasks.editions.names import list_editions
 from tasks.errors import suggest_names
 from tasks.warehouse.rows import Article, canonical_json, content_sha
 from tasks.warehouse.store import Readable, Warehouse
-from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
+from tasks.warehouse.wiki_editions import (
+    ArticleLink,
+    ArticleRevision,
+    Candidate,
+    Collection,
+    ExcludedArticle,
+)
 from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
 
 MADE = "made"
 """The part of a manifest that its hash excludes."""
+RANKED_BY = {"page_id", "reference_urls", "headings", "bytes", "category"}
+"""What candidates are ranked by."""
+COLUMNS_OF_RULES = {"maintenance_tags": "not_maintenance"}
+"""Column of candidates → the rule that it came with. A manifest covers it if its rules have it, so
+that editions frozen before stay what they were."""
 
 
 def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
@@ -30,17 +42,19 @@ def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
     for link in warehouse.rows(ArticleLink, "edition = $1", [edition]):
         links.setdefault(link.article, []).append(link)
     candidates = warehouse.rows(Candidate, "edition = $1", [edition])
+    rules = json.loads(collection.rules)
+    left_out = {"edition"} | {name for name, rule in COLUMNS_OF_RULES.items() if rule not in rules}
     document = {
         "wiki": collection.api_url,
         "category": collection.category,
         "created": [collection.created_since.isoformat(), collection.created_until.isoformat()],
         "n_articles": collection.n_articles,
         "spread": collection.spread,
-        "rules": json.loads(collection.rules),
+        "rules": rules,
         "formula_version": collection.formula_version,
         "candidates": {
             "n": len(candidates),
-            "sha": content_sha(*(canonical_json(c.model_dump(mode="json", exclude={"edition"}))
+            "sha": content_sha(*(canonical_json(c.model_dump(mode="json", exclude=left_out))
                                  for c in candidates)),
         },
         "articles": [
@@ -54,7 +68,38 @@ def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
             "snapshot_at": collection.begun_at.isoformat(),
         },
     }  # fmt: skip
+    if names_exclusions(collection):
+        _add_choice(document, collection, candidates, warehouse.rows(
+            ExcludedArticle, "edition = $1", [edition]
+        ))  # fmt: skip
     return canonical_json(document)
+
+
+def names_exclusions(collection: Collection) -> bool:
+    """Whether other editions' articles are left out, and named in the manifest: since formula 2."""
+    return int(collection.formula_version) >= 2
+
+
+def _add_choice(
+    document: dict[str, Any],
+    collection: Collection,
+    candidates: Sequence[Candidate],
+    excluded: Sequence[ExcludedArticle],
+) -> None:
+    """Add what the choice can be redone from: what was left out, and what was ranked."""
+    last = collection.last_until
+    document |= {
+        "trial": bool(collection.trial),
+        "last_until": last.isoformat() if last else None,
+        "excluded": sorted({(r.page_id or 0, r.title) for r in excluded}),
+        "ranked": [c.model_dump(mode="json", include=RANKED_BY) for c in candidates
+                   if c.decision in ("chosen", "outranked")],
+    }  # fmt: skip
+    document[MADE]["excluded_editions"] = {r.origin: r.origin_sha for r in excluded}
+    created = {c.page_id: c.created_at for c in candidates}
+    for entry in document["articles"]:
+        at = created.get(entry["page_id"])
+        entry["is_leftover"] = bool(last and at and at < last)
 
 
 def hash_manifest(manifest: str) -> str:

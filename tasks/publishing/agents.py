@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 from markupsafe import Markup
 
+from tasks.base import format_count
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.ratios import mean
 from tasks.publishing.analyses import make_agent_table
@@ -118,12 +119,13 @@ def _draw_profile(material: SiteMaterial, views: Sequence[BoardView], agent: str
 
 
 def _make_category_table(material: SiteMaterial, links: Sequence[ReportLink]) -> SiteTable | None:
-    """Make a table of the main metric's mean in each category."""
+    """Make a table of the main metric's mean in each category that is known."""
     grouped: dict[str, list[float]] = {}
     for link in links:
-        category = material.assignments[link.assignment].category
-        if category and link.cell.value is not None:
+        category = material.assignments[link.assignment].category or ""
+        if link.cell.value is not None:
             grouped.setdefault(category, []).append(link.cell.value)
+    n_unknown = len(grouped.pop("", []))
     if not grouped:
         return None
     entry = material.main_metric
@@ -136,6 +138,9 @@ def _make_category_table(material: SiteMaterial, links: Sequence[ReportLink]) ->
         rows=tuple(
             (name, format_figure(value, entry.unit), format_number(n)) for value, n, name in rows
         ),
+        note=f"Left out because their category is not known: {format_count(n_unknown, 'article')}."
+        if n_unknown
+        else "",
     )
 
 

@@ -23,8 +23,13 @@ SELECT a.assignment, len(string_split_regex(trim(r.text), '\\s+')) AS words
 FROM assignments AS a JOIN articles AS r USING (edition, article) WHERE a.edition = $1
 """
 COLLECTED = """
-SELECT created_since, created_until, begun_at, frozen_at, n_members, manifest_sha, api_url
+SELECT created_since, created_until, frozen_at, manifest_sha, api_url,
+    (SELECT count(*) FROM candidate_ranking AS r
+        WHERE r.edition = $1 AND r.decision = 'chosen' AND r.is_leftover) AS leftovers
 FROM collections WHERE edition = $1
+"""
+SHARED = """
+SELECT other, count(*) FROM shared_articles WHERE edition = $1 GROUP BY ALL ORDER BY ALL
 """
 TEASER = 1_200
 """Characters of the example's prompt that are visible before expanding it."""
@@ -64,7 +69,12 @@ def _describe_edition(material: SiteMaterial) -> list[tuple[str, str]]:
             ("Wiki", row["api_url"]),
             ("Frozen", format_day(row["frozen_at"])),
             ("SHA-256 of the manifest", row["manifest_sha"] or "–"),
+            ("Articles older than the last edition", format_number(row["leftovers"])),
         ]
+    shared = material.source.frame(SHARED, [material.edition]).rows()
+    if shared:
+        named = ", ".join(f"{other} ({format_number(n)})" for other, n in shared)
+        rows.append(("Articles that other editions have, too", named))
     return rows
 
 

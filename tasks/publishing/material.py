@@ -28,7 +28,8 @@ SELECT a.assignment, nullif(a.article, '') AS article, a.kind, a.prompt, a.query
     CASE WHEN a.kind = 'write_article' OR coalesce(a.query, '') = ''
         THEN coalesce(nullif(r.title, ''), replace(a.assignment, '_', ' '))
         ELSE a.query END AS title,
-    r.url, coalesce(nullif(r.category, ''), g.category) AS category, r.created_at,
+    r.url, r.created_at,
+    coalesce(nullif(nullif(r.category, ''), 'unknown'), g.category) AS category,
     r.views, r.bytes, r.external_links AS links, v.permalink, v.licence, v.attribution,
     (SELECT count(*) FROM facts AS f WHERE f.edition = a.edition AND f.article = a.article)
         AS n_facts

@@ -36,6 +36,13 @@ from tasks.warehouse.store import Readable
 ASSETS = ("assets/site.css", "assets/site.js")
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being written, the number of files written, and the total."""
+TRIAL = "SELECT coalesce(bool_or(trial), false) FROM collections WHERE edition = $1"
+NO_MODEL = (
+    "no figure here rests on a provider's model. It tells the order of agents, not their levels: "
+    "on eight published agents its order agrees with the published one by .76 (Spearman; by .95 "
+    "if claims that cite the article itself count)."
+)
+"""What the offline judge's figures are worth, by docs/explanation/published-edition.md."""
 COUNTS = """
 WITH judged AS (
     SELECT status FROM current_verdicts WHERE edition = $1 AND list_contains($2, judge)
@@ -137,12 +144,14 @@ def _write_files(
 
 
 def _describe_site(material: SiteMaterial, signature: str) -> SiteInfo:
-    notices: list[tuple[Literal["judge", "provisional"], str]] = []
+    notices: list[tuple[Literal["judge", "provisional", "trial"], str]] = []
+    if material.source.frame(TRIAL, [material.edition]).item():
+        notices.append(("trial", "Trial edition: it may share articles with other editions."))
     if material.offline:
         every = material.offline == material.judges
         named = " and ".join(material.judge_title(judge) for judge in material.offline)
         some = f"Some figures are by the {named}; boards and tables name their judge."
-        notices.append(("judge", f"Judged by the {named}." if every else some))
+        notices.append(("judge", f"Judged by the {named}: {NO_MODEL}" if every else some))
     if is_provisional(material):
         n_open, n_undelivered = _count_open_reports(material), _count_undelivered(material)
         waits = []

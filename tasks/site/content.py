@@ -14,7 +14,7 @@ class SiteInfo:
 
     title: str
     edition: str
-    notices: tuple[tuple[Literal["judge", "provisional"], str], ...]
+    notices: tuple[tuple[Literal["judge", "provisional", "trial"], str], ...]
     """Kind and text of what is said at the top of every page."""
     licence: str
     signature: str

@@ -22,10 +22,16 @@ from tasks.warehouse.rows import (
 from tasks.warehouse.rubrics import ClickedDocument, KeyPoint, PointSet, Rubric, RubricBundle
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import GroundTruth
-from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
+from tasks.warehouse.wiki_editions import (
+    ArticleLink,
+    ArticleRevision,
+    Candidate,
+    Collection,
+    ExcludedArticle,
+)
 
 TABLES: tuple[type[Row], ...] = (
-    Edition, Collection, Candidate, Agent, Article, ArticleRevision, ArticleLink,
+    Edition, Collection, ExcludedArticle, Candidate, Agent, Article, ArticleRevision, ArticleLink,
     Question, Assignment, GroundTruth, RubricBundle, Rubric, PointSet, KeyPoint,
     ClickedDocument,
     Job, Report, ReportFile, CollectionCost, SearchTrace,

@@ -10,6 +10,7 @@ from tasks.warehouse.rows import BigInt, Row, UtcDatetime, utc_now
 CandidateDecision = Literal[
     "chosen",
     "outranked",
+    "in_other_edition",
     "created_before",
     "created_after",
     "before_by_id",
@@ -19,13 +20,17 @@ CandidateDecision = Literal[
     "redirect",
     "disambiguation",
     "list",
+    "machine_written",
     "too_short",
+    "under_reassessment",
     "unreadable",
 ]
-"""What became of a candidate. `created_before`, `created_after`: by its first revision;
+"""What became of a candidate. `in_other_edition`: left out, see `excluded_articles`;
+`created_before`, `created_after`: by its first revision;
 `before_by_id`, `after_by_id`: by its page id, with checked pages between it and the window; `gone`:
-deleted during the collection; `delisted`: no longer a good article when measured; `unreadable`:
-its HTML cannot be converted."""
+deleted during the collection; `delisted`: no longer a good article when measured;
+`machine_written`: editors have tagged its text as suspected; `under_reassessment`: its talk page
+says that its status is; `unreadable`: its HTML cannot be converted."""
 
 
 class Collection(Row):
@@ -53,6 +58,12 @@ class Collection(Row):
     """The version of the choice's formula."""
     begun_at: UtcDatetime = Field(default_factory=utc_now)
     """When the collection began."""
+    trial: bool | None = None
+    """Whether it is a trial (`--not-counted`): it neither leaves out other editions' articles nor
+    takes its own from them. Null: no."""
+    last_until: UtcDatetime | None = None
+    """When the window of the last edition ended: older articles are its leftovers. Null: there is
+    none, or it is a trial."""
     n_members: int | None = None
     """Pages in the category; null until it has been listed."""
     frozen_at: UtcDatetime | None = None
@@ -60,7 +71,7 @@ class Collection(Row):
     manifest: str | None = None
     """JSON of the edition's contents; null until it is frozen."""
     manifest_sha: str | None = None
-    """Sha-256 of the manifest without its time and the edition's name."""
+    """Sha-256 of the manifest without its time and the names of editions."""
 
 
 class Candidate(Row):
@@ -72,6 +83,7 @@ class Candidate(Row):
     edition: str
     page_id: BigInt
     title: str
+    """As listed, until it is measured: then that of the same moment as its URL."""
     listed_at: UtcDatetime
     """When it was last added to the category."""
     first_revision_id: BigInt | None = None
@@ -92,6 +104,8 @@ class Candidate(Row):
     """Headings in the wikitext."""
     links: int | None = None
     """Distinct wiki pages that it links to."""
+    maintenance_tags: str | None = None
+    """Names of its maintenance templates, sorted; empty if it has none, null if not looked for."""
     topic: str | None = None
     """The topic on its talk page."""
     category: str | None = None
@@ -100,6 +114,22 @@ class Candidate(Row):
     """When it became a good article, according to its talk page."""
     decision: CandidateDecision | None = None
     """The decision; null until it is made."""
+
+
+class ExcludedArticle(Row):
+    """An article that a collection leaves out because another edition has it."""
+
+    table = "excluded_articles"
+    key = ("edition", "origin", "title")
+
+    edition: str
+    origin: str
+    """The other edition, or the manifest in `exclude` of wikipedia.yaml that names the article."""
+    origin_sha: str | None = None
+    """That manifest's hash; null for imported editions."""
+    title: str
+    page_id: BigInt | None = None
+    """Null if the wiki has no page of that title any more."""
 
 
 class ArticleRevision(Row):

@@ -36,6 +36,12 @@ class PaperWiki:
     def api(self) -> str:
         return f"{self.server}/w/api.php"
 
+    def move(self, title: str, to: str) -> None:
+        """The page gets another title, and its talk page with it; no redirects are left."""
+        for page_id, page in self._pages.items():
+            if page.title == title:
+                self._pages[page_id] = page.model_copy(update={"title": to})
+
     def requests(self) -> list[dict[str, Any]]:
         """What was asked since `calm`, in order."""
         return list(self._asked)
@@ -90,7 +96,11 @@ class PaperWiki:
         }
 
     def _talk(self, title: str) -> dict[str, Any]:
-        content = "{{GA|10:00, 10 December 2025 (UTC)|topic=History|page=1}}"
+        pages = {f"Talk:{page.title}": page for page in self._pages.values()}
+        if title not in pages:
+            return {"title": title, "missing": True}
+        said = "{{GA|10:00, 10 December 2025 (UTC)|topic=History|page=1}}"
+        content = said if pages[title].talk is None else pages[title].talk
         return {"title": title, "revisions": [{"slots": {"main": {"content": content}}}]}
 
 

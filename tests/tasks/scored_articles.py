@@ -26,17 +26,20 @@ TABLES_OF_SCORES = [
 
 
 def articles(
-    warehouse: Warehouse, categories: tuple[str | None, ...], edition: str = "e", **figures: Any
-) -> None:
+    warehouse: Warehouse, categories: tuple[str | None, ...], edition: str = "e",
+    shared: str | None = None, **figures: Any,
+) -> None:  # fmt: skip
     """Write an edition whose articles `x0`, `x1`, … have these categories.
 
+    shared: the edition whose articles they are, too.
     figures: columns of the articles, a value for each; `statements` is how many facts each has.
     """
     statements = figures.pop("statements", [0] * len(categories))
     made = [
         Article(
-            edition=edition, article=f"x{n}", title=f"X {n}", url=f"https://example.org/{n}",
-            text="…", text_sha="", category=category,
+            edition=edition, article=f"x{n}", title=f"X {n}",
+            url=f"https://example.org/{shared or edition}/{n}", text="…", text_sha="",
+            category=category,
             **{"created_at": FIRST + timedelta(days=n),
                **{name: values[n] for name, values in figures.items()}},
         )

@@ -121,12 +121,14 @@ COMMENT ON COLUMN judging_costs.calls_without_price IS
     'Of these, calls whose price is unknown; cost_usd leaves them out.';
 COMMENT ON COLUMN judging_costs.usd_per_report IS 'cost_usd / reports.';
 
--- Formula 1: the rank by reference URLs plus the rank by headings, lowest sum first; ties by
+-- The rank by reference URLs plus the rank by headings, lowest sum first; ties by
 -- bytes, then page id. With `spread`, the best article of every category comes before the second
 -- best of any. The first `n_articles` places are the edition.
+-- Formula 2: with `spread`, articles of unknown category take no turns, but come after all others.
 CREATE VIEW candidate_ranking AS
 WITH ranked AS (
-    SELECT c.*, n.n_articles, n.spread,
+    SELECT c.*, n.n_articles, n.spread, c.created_at < n.last_until IS TRUE AS is_leftover,
+        n.spread AND n.formula_version <> '1' AND c.category = 'unknown' AS is_last,
         rank() OVER (PARTITION BY c.edition ORDER BY c.reference_urls DESC) AS reference_rank,
         rank() OVER (PARTITION BY c.edition ORDER BY c.headings DESC) AS heading_rank
     FROM candidates AS c JOIN collections AS n USING (edition)
@@ -144,7 +146,7 @@ scored AS (
 SELECT *,
     row_number() OVER (
         PARTITION BY edition
-        ORDER BY CASE WHEN spread THEN turn ELSE 0 END, score, bytes DESC, page_id
+        ORDER BY is_last, CASE WHEN spread THEN turn ELSE 0 END, score, bytes DESC, page_id
     ) AS place
 FROM scored
 ORDER BY edition, place;
@@ -153,11 +155,28 @@ COMMENT ON VIEW candidate_ranking IS
     the edition.';
 COMMENT ON COLUMN candidate_ranking.n_articles IS 'The number of articles to choose.';
 COMMENT ON COLUMN candidate_ranking.spread IS 'Whether the choice alternates between categories.';
+COMMENT ON COLUMN candidate_ranking.is_leftover IS
+    'Whether it was created before the window of the last edition ended.';
+COMMENT ON COLUMN candidate_ranking.is_last IS 'Whether it takes no turn: its category is unknown.';
 COMMENT ON COLUMN candidate_ranking.reference_rank IS 'Rank by reference URLs; 1 has the most.';
 COMMENT ON COLUMN candidate_ranking.heading_rank IS 'Rank by headings; 1 has the most.';
 COMMENT ON COLUMN candidate_ranking.score IS 'The sum of both ranks; lower is better.';
 COMMENT ON COLUMN candidate_ranking.turn IS 'The place within its category.';
 COMMENT ON COLUMN candidate_ranking.place IS 'The place in the choice.';
+
+CREATE VIEW shared_articles AS
+WITH named AS (
+    SELECT edition, article, url, page_id, split_part(url, '/', 3) AS wiki FROM articles
+)
+SELECT a.edition, a.article, b.edition AS other
+FROM named AS a JOIN named AS b ON b.url = a.url AND b.edition <> a.edition
+UNION
+SELECT a.edition, a.article, b.edition AS other
+FROM named AS a JOIN named AS b
+    ON b.page_id = a.page_id AND b.wiki = a.wiki AND b.edition <> a.edition;
+COMMENT ON VIEW shared_articles IS
+    'Articles that several editions have, a row for each other edition.';
+COMMENT ON COLUMN shared_articles.other IS 'Another edition that has the article.';
 
 -- LiveDRBench's table: the mean per category over the questions that have a value.
 CREATE VIEW category_scores AS

@@ -136,7 +136,8 @@ def test_the_listing_is_the_truth_and_every_decoy_is_decided(
     unfit = {
         title
         for title, (_, expected) in EXPECTED.items()
-        if expected & {"list", "disambiguation", "too_short"}
+        if expected
+        & {"list", "disambiguation", "too_short", "machine_written", "under_reassessment"}
     } | {"List of decoys"}
     assert in_window == truth - unfit
     for title, (_, expected) in EXPECTED.items():
@@ -255,7 +256,7 @@ def test_two_editions_are_compared_and_categories_can_take_turns(
     both = tmp_path / "both.duckdb"
     both.write_bytes(calm.read_bytes())
     wiki.calm()
-    collected(evergreen, wiki, both, "--spread", edition="spread")
+    collected(evergreen, wiki, both, "--spread", "--not-counted", edition="spread")
     code, out, _ = evergreen("--warehouse", both, "edition", "diff", "e", "spread")
     assert code == 1
     assert "spread: False became True" in out
@@ -263,8 +264,9 @@ def test_two_editions_are_compared_and_categories_can_take_turns(
         both, "SELECT max(turn) FROM candidate_ranking WHERE edition = 'spread' AND place <= 12"
     )
     all_categories = rows(
-        both, "SELECT count(DISTINCT category) FROM candidate_ranking WHERE edition = 'spread'"
-    )
+        both, "SELECT count(DISTINCT category) FROM candidate_ranking "
+        "WHERE edition = 'spread' AND category <> 'unknown'",
+    )  # fmt: skip
     chosen_categories = rows(
         both, "SELECT count(DISTINCT category) FROM candidate_ranking "
         "WHERE edition = 'spread' AND place <= 12",
@@ -273,6 +275,37 @@ def test_two_editions_are_compared_and_categories_can_take_turns(
     assert turns[0][0] >= 1
     code, out, _ = evergreen("--warehouse", both, "edition", "diff", "e", "e")
     assert (code, out.strip()) == (0, "e and e have the same content.")
+
+
+@pytest.mark.usefixtures("configured")
+def test_a_second_edition_leaves_out_what_the_first_has_and_a_dry_run_says_what_is_left(
+    api: str, calm: Path, wiki: RunningWiki, evergreen: Evergreen, tmp_path: Path
+) -> None:
+    both = tmp_path / "both.duckdb"
+    both.write_bytes(calm.read_bytes())
+    [(outranked,)] = rows(both, "SELECT count(*) FROM candidates WHERE decision = 'outranked'")
+    wiki.calm()
+    out, _ = collected(evergreen, wiki, both, "--dry-run", "--format", "json", edition="next")
+    counted = json.loads(out)
+    assert (counted["in_other_editions"], counted["fresh"]) == (ARTICLES, outranked)
+    assert rows(both, "SELECT edition FROM collections") == [("e",)]
+    collected(evergreen, wiki, both, edition="next")
+    assert rows(both, "SELECT count(*) FROM shared_articles") == [(0,)]
+    collected(evergreen, wiki, both, "--not-counted", edition="tried")
+    code, out, _ = evergreen("--warehouse", both, "edition", "list", "--format", "json")
+    assert code == 0
+    shared = {row["edition"]: (row["shared"], row["title"][:7]) for row in json.loads(out)}
+    assert shared["next"] == (0, "Good Ar")
+    assert shared["e"][0] == shared["tried"][0] == ARTICLES
+    assert shared["tried"][1] == "trial: "
+    code, out, err = evergreen(
+        "--warehouse", both, "collect", "--edition", "few", *WINDOW, "--articles", "1000",
+        "--wiki-api", wiki.api,
+    )  # fmt: skip
+    left = outranked - ARTICLES
+    assert (code, f"few is not frozen: {left} article" in out + err) == (
+        (0, False) if left >= 10 else (1, True)
+    )
 
 
 @pytest.mark.usefixtures("configured")

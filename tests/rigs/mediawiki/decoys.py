@@ -94,6 +94,24 @@ _DECIDED: tuple[tuple[WikiPage, set[CandidateDecision]], ...] = (
     ),
     (good("Mill (disambiguation)", IN_JUNE), {"disambiguation"}),
     (good("Stub of a mill", IN_JUNE, wikitext=prose("Stub", 40)), {"too_short"}),
+    # What editors say of it.
+    (
+        good(
+            "Mill of a machine",
+            IN_JUNE,
+            wikitext="{{Slop|date=June 2025}}\n" + prose("Mill of a machine"),
+        ),
+        {"machine_written"},
+    ),
+    (
+        good(
+            "Mill in doubt",
+            IN_JUNE,
+            talk="{{GAR/link|10:00, 1 May 2026 (UTC)|page=2|GARpage=1|status= }}\n"
+            "{{GA|10:00, 10 December 2025 (UTC)|topic=History|page=1}}",
+        ),
+        {"under_reassessment"},
+    ),
     # Titles that break careless clients.
     (good("Čapek – 東京 🦉 Ñandú", IN_JUNE), {"chosen"}),
     (good("Rock & \"Roll\": the 'Story' + 100% C/D?", IN_JUNE), {"chosen"}),

@@ -29,6 +29,8 @@ TEMPLATES = {
     "Template:Reflist": "<includeonly>{{#if:{{{refs|}}}|{{#tag:references|{{{refs}}}}}|"
     "<references />}}</includeonly>",
     "Template:Refbegin": '<includeonly><div class="refbegin"></includeonly>',
+    "Template:AI-generated": "<includeonly>''May be of a language model''</includeonly>",
+    "Template:Slop": "#REDIRECT [[Template:AI-generated]]",
     "Template:Refend": "<includeonly></div></includeonly>",
     **{f"Template:Cite {kind}": CITE for kind in CITED},
 }

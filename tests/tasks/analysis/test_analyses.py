@@ -96,10 +96,12 @@ def test_remarks_say_who_is_missing_what_is_left_out_and_which_categories_have_o
     warehouse: Warehouse,
 ) -> None:
     given(warehouse, WRITING)
+    articles(warehouse, (*CATEGORIES[:-1], "unknown"))
     found = run_analyses(warehouse, "e", "offline")
     said = " ".join(found.remarks["difficulty"])
     assert "Missing values: 1." in said
-    assert "Left out because they have no category: 1 article." in said
+    assert found.difficulty["category"].sort().to_list() == ["Art", "Maths", "War"]
+    assert "Left out because their category is not known: 1 article." in said
     assert "Categories with one article: Maths." in " ".join(found.remarks["anova"])
     assert "needs two editions" in found.remarks["trend"][0]
     articles(warehouse, ("Art",), "later", created_at=[FIRST + timedelta(days=99)])

@@ -57,6 +57,23 @@ def test_editions_follow_by_their_newest_article_and_undated_ones_come_last(
     assert found["newest_article"].to_list()[1] == later.replace(tzinfo=None)
 
 
+def test_editions_that_share_articles_stand_side_by_side_without_a_change(
+    warehouse: Warehouse,
+) -> None:
+    later = FIRST + timedelta(days=90)
+    articles(warehouse, ("Art", "Art"), "first")
+    articles(warehouse, ("Art",), "second", "first", created_at=[later])
+    articles(warehouse, ("Art",), "third", created_at=[later + timedelta(days=1)])
+    for edition, value in (("first", 0.25), ("second", 0.75), ("third", 0.5)):
+        scored(warehouse, {WRITING: {"one": (value,)}}, edition)
+    found = load_trend(warehouse, "first", "offline", [WRITTEN])
+    assert found.select("edition", "value", "change", "n_shared").rows() == [
+        ("first", 0.25, None, 0), ("second", 0.75, None, 1), ("third", 0.5, -0.25, 0),
+    ]  # fmt: skip
+    remarks = run_analyses(warehouse, "first", "offline").remarks["trend"]
+    assert "second shares 1 article with the edition before it" in remarks[0]
+
+
 def test_metrics_keep_the_order_they_are_asked_in_and_null_is_no_figure(
     warehouse: Warehouse,
 ) -> None:

@@ -331,10 +331,20 @@ CREATE TABLE collections (
     rules VARCHAR NOT NULL,
     formula_version VARCHAR NOT NULL,
     begun_at TIMESTAMP NOT NULL,
+    trial BOOLEAN,
+    last_until TIMESTAMP,
     n_members INTEGER,
     frozen_at TIMESTAMP,
     manifest VARCHAR,
     manifest_sha VARCHAR
+);
+
+CREATE TABLE excluded_articles (
+    edition VARCHAR NOT NULL,
+    origin VARCHAR NOT NULL,
+    origin_sha VARCHAR,
+    title VARCHAR NOT NULL,
+    page_id BIGINT
 );
 
 CREATE TABLE candidates (
@@ -352,6 +362,7 @@ CREATE TABLE candidates (
     reference_urls INTEGER,
     headings INTEGER,
     links INTEGER,
+    maintenance_tags VARCHAR,
     topic VARCHAR,
     category VARCHAR,
     promoted_on DATE,

@@ -239,6 +239,7 @@ def take_back_to_the_oldest_schema(path: Path) -> None:
             old.execute(f'DROP VIEW "{view}"')
         for column in added:
             old.execute(f"ALTER TABLE leaderboard DROP COLUMN {column}")
+        old.execute("ALTER TABLE candidates DROP COLUMN maintenance_tags")
         for table in ("calls", "jobs"):
             for column in ("cache_write_tokens", "cache_write_hour_tokens"):
                 old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")

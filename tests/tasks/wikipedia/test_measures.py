@@ -59,6 +59,16 @@ def test_headings_links_and_words_are_counted_in_the_wikitext() -> None:
         (page(LONG, categories=[]), "delisted"),
         (page("word " * (RULES.fewest_words - 1)), "too_short"),
         (page("word " * RULES.fewest_words), None),
+        (
+            page("{{Multiple issues|{{AI-Generated|date=June 2026}}\n{{Tone}}}}" + LONG),
+            "machine_written",
+        ),
+        (page(f"Lead.\n== Use ==\n{{{{ llm |section}}}}\n{LONG}"), "machine_written"),
+        (
+            page("{{Slop}}" + LONG, templates=[{"title": "Template:AI-generated"}]),
+            "machine_written",
+        ),
+        (page("{{AI-retrieved source}}{{OpenAI}}" + LONG), None),
     ],
 )
 def test_what_is_no_article_says_why(given: dict[str, Any], unfit: str | None) -> None:
@@ -80,13 +90,55 @@ def test_what_is_no_article_says_why(given: dict[str, Any], unfit: str | None) -
             "|action3=PR|action3date=3 July 2025|currentstatus=GA|topic=Songs}}",
             "Songs", date(2025, 6, 2),
         ),
-        ("{{Article history|currentstatus=DGA|topic=Songs}}", None, None),
+        *(
+            (f"{{{{Article milestones|action1=GAN|action1date=5 July 2026|action1result=listed"
+             f"|action2=FAC|action2result=failed|currentstatus={status}|topic=Songs}}}}",
+             "Songs", date(2026, 7, 5))
+            for status in ("GA", "FFAC/GA", "ffa/ga")
+        ),
+        *((f"{{{{Article history|currentstatus={status}|topic=Songs}}}}", None, None)
+          for status in ("DGA", "FGAN", "FFA", "FA")),
+        ("{{GA|14 July 2025|subtopic=Songs}}", "Songs", date(2025, 7, 14)),
         ("No template", None, None),
         ("{{GA|", None, None),
     ],
 )  # fmt: skip
 def test_the_talk_page_says_topic_and_day(talk: str, topic: str | None, on: date | None) -> None:
     assert parse_assessment(talk) == Assessment(topic, on)
+
+
+@pytest.mark.parametrize(
+    ("talk", "is_open"),
+    [
+        ("{{GAR/link|12:00, 1 May 2026 (UTC)|page=2|GARpage=1|status= }}{{GA|topic=Art}}", True),
+        ("{{Article history|currentstatus=GA|topic=Art}}{{gar/link|page=2}}", True),
+        ("{{GAR request}}", True),
+        ("{{GAR/link|page=2|GARpage=1|status=kept}}{{GA|topic=Art}}", False),
+        ("{{GA|topic=Art}}", False),
+    ],
+)
+def test_the_talk_page_says_whether_the_status_is_being_reassessed(
+    talk: str, is_open: bool
+) -> None:
+    assert parse_assessment(talk, RULES.reassessment).under_reassessment is is_open
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("No template", ""),
+        ("{{Update|date=May 2026}} {{cn|date=June 2026}} {{Update|date=May 2026}}", "cn, update"),
+        ("{{Multiple issues|\n{{Tone}}\n{{POV|date=May 2026}}\n}}", "pov, tone"),
+        ("<ref>{{cite_web|url=https://a.example|date=May 2020}}{{Dead link|date=May 2026}}</ref>",
+         "dead link"),
+        ("{{Use dmy dates|date=May 2026}}{{EngvarB|date=May 2026}}{{Citation|date=May 2020}}", ""),
+        ("{{Webarchive|date=1 May 2020}}", ""),
+        ("{{Slop}}", "ai-generated"),
+    ],
+)  # fmt: skip
+def test_maintenance_tags_are_those_that_bots_date_or_a_box_holds(text: str, tags: str) -> None:
+    alias = [{"title": "Template:AI-generated"}] if "Slop" in text else []
+    assert of(text, templates=alias).maintenance_tags == tags
 
 
 @given(st.text(alphabet="{}|[]<>=GA topic\n123'", max_size=200))

@@ -12,7 +12,12 @@ from tasks.benchmarks.errors import EditionError
 from tasks.collection.freeze import freeze_edition
 from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.configuration.wikipedia import load_wikipedia
-from tasks.editions.manifest import find_changes, load_frozen_collection
+from tasks.editions.manifest import (
+    build_manifest,
+    find_changes,
+    hash_manifest,
+    load_frozen_collection,
+)
 from tasks.warehouse.rows import Article, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import ArticleLink, ArticleRevision, Candidate, Collection
@@ -21,6 +26,11 @@ from tasks.wikipedia.markdown import CONVERTER_VERSION, to_markdown
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 CREATED = datetime(2026, 9, 1, tzinfo=UTC)
+RULES_1 = (
+    '{"fewest_words": 300, "list_descriptions": ["List of"], "list_titles": ["List of "], '
+    '"margin": 10, "version": 1}'
+)
+SHA_BY_RULES_1 = "3a2972fd04068394e55317cadf1b4af36698cbd4b76f33604ddd7e2346d637aa"
 HTML = "<p>The mill stands by the river.</p>"
 
 
@@ -103,6 +113,7 @@ def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("DELETE FROM article_links", "Mill: links_sha"),
         ("DELETE FROM articles", "Mill: only in the first"),
         ("UPDATE candidates SET headings = 9 WHERE title = 'Lock'", "candidates:"),
+        ("UPDATE candidates SET maintenance_tags = 'cn' WHERE title = 'Lock'", "candidates:"),
         ("UPDATE collections SET n_articles = 3", "n_articles: 2 became 3"),
         ("UPDATE collections SET manifest_sha = 'x'", "does not match its stored hash"),
         (
@@ -119,6 +130,31 @@ def test_what_was_changed_is_named(frozen: Path, tmp_path: Path, change: str, sa
     with open_warehouse(path) as warehouse:
         problems = find_changes(warehouse, "e")
     assert any(said in problem for problem in problems), problems
+
+
+def test_editions_of_earlier_rules_keep_their_hash_whatever_columns_came_later(
+    warehouse: Warehouse,
+) -> None:
+    collection = Collection(
+        edition="before", api_url="https://wiki.example/w/api.php",
+        category="Category:Good articles", created_since=CREATED, created_until=NOW, n_articles=2,
+        rules=RULES_1, formula_version="1", begun_at=NOW,
+    )  # fmt: skip
+    decided = [
+        _candidate("before", page_id, title).model_copy(update={"decision": decision})
+        for page_id, (title, decision) in enumerate(
+            (("Mill", "chosen"), ("Weir", "chosen"), ("Lock", "outranked")), start=1
+        )
+    ]
+    warehouse.write(Change(Collection, [collection]), Change(Candidate, decided))
+    manifest = build_manifest(warehouse, collection)
+    assert hash_manifest(manifest) == SHA_BY_RULES_1
+    frozen = {"frozen_at": NOW, "manifest": manifest, "manifest_sha": SHA_BY_RULES_1}
+    warehouse.write(Change(Collection, [collection.model_copy(update=frozen)]))
+    warehouse.write(
+        Change(Candidate, [c.model_copy(update={"maintenance_tags": "cn"}) for c in decided])
+    )
+    assert find_changes(warehouse, "before") == []
 
 
 def test_what_is_not_frozen_cannot_be_verified(warehouse: Warehouse) -> None:

@@ -24,7 +24,7 @@ from tasks.warehouse.explanations import report_id
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.results import LeaderboardRow, Verdict
-from tasks.warehouse.rows import Extraction, Report
+from tasks.warehouse.rows import Article, Extraction, Report
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
@@ -68,6 +68,20 @@ def test_a_report_without_reliable_citations_says_what_is_understood(
         if "<dt>Read offline</dt>" in path.read_text("utf-8")
     }
     assert said == {report_id(EDITION, row.agent, row.assignment)}
+
+
+def test_an_unknown_category_is_none_and_its_articles_are_said_to_be_left_out(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    changed = Path(shutil.copy(warehouse, tmp_path / "w.duckdb"))
+    with open_warehouse(changed) as store:
+        [first, *_] = store.rows(Article, "edition = $1", [EDITION])
+        store.write(Change(Article, [first.model_copy(update={"category": "unknown"})]))
+    folder = publish(changed, tmp_path / "site").folder
+    said = [path.read_text("utf-8") for path in (folder / "agents").glob("*.html")]
+    assert any("Left out because their category is not known: 1 article." in of for of in said)
+    index = html.document_fromstring((folder / "index.html").read_text("utf-8"))
+    assert "unknown" not in index.xpath("//select[@id='f-category']/option/@value")
 
 
 def test_the_method_page_names_each_metric_and_setting(

@@ -45,9 +45,10 @@ def test_a_thousand_candidates_take_less_than_ten_minutes_at_a_request_a_second(
         )
 
         def meanwhile() -> None:
-            """Two pages of the window change after they were listed: deleted, delisted."""
+            """Three pages of the window change after they were listed: deleted, delisted, moved."""
             wiki.maintain("deleteBatch", said="Mill number 800\n")
             wiki.maintain("edit", "Mill number 801", said=prose("Mill number 801"))
+            wiki.maintain("moveBatch", said="Mill number 802|Mill that moved\n")
             wiki.maintain("runJobs")
 
         n = asyncio.run(_collected(warehouse, settings, wiki.api, clock, meanwhile))
@@ -61,6 +62,8 @@ def test_a_thousand_candidates_take_less_than_ten_minutes_at_a_request_a_second(
     decided = dict(warehouse.frame("SELECT title, decision FROM candidates").iter_rows())
     assert decided["Mill number 800"] == "gone"
     assert decided["Mill number 801"] == "delisted"
+    moved = warehouse.frame("SELECT url FROM candidates WHERE title = 'Mill that moved'").item()
+    assert moved.endswith("/wiki/Mill_that_moved")
     counts = Counter(decided.values())
     assert counts["chosen"] == 100
     assert counts["outranked"] == inside - 102
