@@ -24,7 +24,8 @@ from tasks.archive.fetch import reopen_pages
 from tasks.base import format_count
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
-from tasks.pages import fetch_pages, read_pages
+from tasks.pages import fetch_pages, look_up_absent, read_pages
+from tasks.pending.absent import find_absent
 from tasks.pending.evaluation import plan_extraction
 from tasks.pending.pages import (
     describe_archived,
@@ -81,6 +82,7 @@ async def fetch(
                 store, edition, fetch_source, agents or [], again
             )
             failures += await _read_pages(store, edition)
+        failures += await _look_up_absent(store, edition)
         await reopen_pages(store, edition, [
             page.url
             for fallback in fetch_sources[1:]
@@ -144,6 +146,14 @@ async def _fetch_pending_pages(
 async def _read_pages(store: Warehouse, edition: str, *, again: bool = False) -> list[Failure]:
     todo = find_unread_pages(store, edition, again=again)
     return await _run_with_progress("read", todo, read_pages, store, edition) if todo else []
+
+
+async def _look_up_absent(store: Warehouse, edition: str) -> list[Failure]:
+    """Look up which addresses never existed. A page that comes at its second look is read."""
+    if not (todo := find_absent(store, edition)):
+        return []
+    failures = await _run_with_progress("absent", todo, look_up_absent, store, edition)
+    return failures + await _read_pages(store, edition)
 
 
 async def _run_with_progress(

@@ -38,6 +38,10 @@ SELECT source, asked_url, outcome, http_status, final_url, redirects, n_bytes, t
     fetched_at, round(seconds, 2) AS seconds, headers, sha
 FROM fetches WHERE edition = $1 AND url = $2 ORDER BY fetched_at
 """
+ABSENT = """
+SELECT state AS existed, reason, evidence, checked_at
+FROM absent_pages WHERE edition = $1 AND url = $2
+"""
 REFUSED_PAGES = """
 SELECT count(*) OVER () AS n, p.url, p.error
 FROM pages AS p WHERE p.edition = $1 AND p.status = 'refused' ORDER BY p.url LIMIT 1
@@ -154,6 +158,7 @@ def show(
             "SELECT * FROM pages WHERE edition = $1 AND url = $2", [edition, key]
         ).to_dicts()
         fetches = source.frame(FETCHES, [edition, key]).to_dicts()
+        absent = source.frame(ABSENT, [edition, key]).to_dicts()
     if not page and not fetches:
         raise UnknownName(
             f"{url} is not in the archive of {edition} (as {key}): nobody cites it, or it could "
@@ -163,7 +168,7 @@ def show(
         _print_bytes(warehouse, url, fetches)
         return
     text: str = page[0].pop("text") or "" if page else ""
-    for record in [*page, *fetches]:
+    for record in [*page, *fetches, *absent]:
         _print_record(record)
     if text:
         shown = text if whole else text[:MAX_CHARACTERS]

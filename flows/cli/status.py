@@ -32,7 +32,8 @@ def status(
 ) -> None:
     """Count what is done, pending and failed per stage, for one judge."""
     decider = judge_named(judge)
-    from tasks.pending.pages import describe_second_look  # slow
+    from tasks.pending.absent import describe_absent  # slow
+    from tasks.pending.pages import describe_second_look
 
     with open_to_read(warehouse, edition) as source:
         names = [edition] if edition else list_editions(source)
@@ -41,6 +42,7 @@ def status(
         for name in names:
             again = f"evergreen fetch --edition {name}"
             remarks.append((name, describe_second_look(source, name, command=again)))
+            remarks.append((name, describe_absent(source, name) or ""))
     _print_counts(counts, decider.name, form)
     if form is Format.TABLE:
         for name, said in remarks:

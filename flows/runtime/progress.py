@@ -20,6 +20,7 @@ from flows.display.console import STDERR, print_message
 from tasks.base import format_count
 
 WORDS = {
+    "absent": ("Looking up lost addresses", "address"),
     "claims": ("Extracting claims", "text"),
     "diagnostics": ("Measuring style", "text"),
     "draft": ("Drafting rubrics", "article"),

@@ -92,11 +92,16 @@ async def archive_pages(
         on_progress(1)
 
     if source == "direct" or not due:
-        for host, seconds in find_busy_hosts(warehouse, source).items():
-            why = f"{fetcher.source.name or host} asks to wait {format_seconds(seconds)} more"
-            fetcher.source.throttle.close(host, why, seconds)
+        leave_busy_hosts(warehouse, fetcher)
     asked = [page.model_copy(update={"is_last_look": page.url in due}) for page in wanted]
     await fetcher.fetch_all(asked, keep, find_reachable_urls(warehouse, edition), keep)
+
+
+def leave_busy_hosts(warehouse: Warehouse, fetcher: Fetcher) -> None:
+    """Let a fetcher leave those hosts alone that asked for it."""
+    for host, seconds in find_busy_hosts(warehouse, fetcher.source.source).items():
+        why = f"{fetcher.source.name or host} asks to wait {format_seconds(seconds)} more"
+        fetcher.source.throttle.close(host, why, seconds)
 
 
 async def reopen_pages(warehouse: Warehouse, edition: str, urls: Sequence[str]) -> None:

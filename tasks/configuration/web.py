@@ -85,8 +85,24 @@ class WaybackMachine(ConfigModel):
     url: PlainAddress
     """URL of the service that lists copies."""
     url_env: str | None = None
+    cdx_url: PlainAddress = "https://web.archive.org/cdx/search/cdx"
+    """URL of the service that lists every capture, asked whether cited pages ever existed."""
+    cdx_url_env: str | None = None
     per_minute: PositiveInt = 15
     at_once: PositiveInt = 2
+
+
+class ExistenceLookups(ConfigModel):
+    """Whether cited addresses that lead nowhere ever existed; looked up in the Wayback Machine."""
+
+    enabled: bool = True
+    """Only with an operator, too: see `WebSettings.looks_up_existence`."""
+    youngest_days: NonNegativeFloat = 30
+    """Addresses that a younger report cites are not asked about: no archive may know them yet."""
+    known: PlainAddress = "https://www.wikipedia.org/"
+    """An address that the archive has for certain: if it does not find it, it is not believed."""
+    own_hosts: tuple[str, ...] = ()
+    """Hosts, with their subdomains, that are never named to the archive, such as your site's."""
 
 
 class ReadingBounds(ConfigModel):
@@ -117,7 +133,12 @@ class WebSettings(ConfigModel):
     """Other sources of pages that could not be fetched as cited, in the order of trying."""
     jina: JinaReader
     wayback: WaybackMachine
+    existence: ExistenceLookups = ExistenceLookups()
     reading: ReadingBounds = Field(default_factory=ReadingBounds)
+
+    def looks_up_existence(self) -> bool:
+        """Return whether the archive may be asked which cited addresses ever existed."""
+        return self.existence.enabled and self.get_operator() is not None
 
     def get_operator(self) -> str | None:
         """Return the operator; None if it is not set, or not printable ASCII."""

@@ -71,7 +71,7 @@ class WikipediaSettings(ConfigModel):
     window_months: PositiveInt = 6
     articles: PositiveInt = 100
     """The most articles of an edition."""
-    fewest_articles: PositiveInt = 10
+    fewest_articles: PositiveInt = 6
     """With fewer, or fewer than were asked for, an edition is not frozen."""
     exclude: tuple[ExcludedManifest, ...] = ()
     requests: WikiRequests = WikiRequests()

@@ -30,6 +30,11 @@ _HTML_LINK = re.compile(
     re.IGNORECASE,
 )
 _HREF = re.compile(r"\bhref\s?=\s?[\"']?\s?(https?://[^\"'<>\s]{3,4096})", re.IGNORECASE)
+_PAIRS = {"(": ")", "<": ">", "[": "]", '"': '"', "'": "'", "`": "`", "【": "】", "（": "）"}
+_WITHIN_ADDRESS = re.compile(r"[\w/=%?&.~+#@-]")
+_LINE_AFTER = r"(?:\s*\Z|[^\S\n]*\n|https?://|(?:[-*+•]|\d{1,4}[.)])\s|[\[(<#|>*])"
+_ENDS = re.compile(rf"\s*\Z|[^\S\r\n]+(?=\S)|[^\S\n]*\n[^\S\n]*{_LINE_AFTER}")
+"""What follows an address that is whole. A line that goes on may go on with the address."""
 _TRAILING_PUNCTUATION = ".,;:?'\"”’*"
 
 
@@ -109,6 +114,18 @@ def trim_url(url: str) -> str:
             url = url[:at]
             break
     return url.rstrip(_TRAILING_PUNCTUATION + ("(" if depth > 0 and url.endswith("(") else ""))
+
+
+def stands_alone(text: str, address: str) -> bool:
+    """Whether a text has an address as a whole somewhere: between blanks or in brackets of its own,
+    with no sign beside it that was cut off and may belong to it."""
+    for found in re.finditer(re.escape(address), text):
+        before, after = text[found.start() - 1 : found.start()], text[found.end() :][:500]
+        if not _WITHIN_ADDRESS.match(before) and (
+            _ENDS.match(after) or (before in _PAIRS and after.startswith(_PAIRS[before]))
+        ):
+            return True
+    return False
 
 
 def _parse_target(text: str, at: int) -> tuple[str | None, int] | None:

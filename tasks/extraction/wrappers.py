@@ -54,6 +54,12 @@ papago.naver.com
 """
 """Hosts of copies, also of reading proxies and translations: pages of their own, which bans look
 through."""
+OPAQUE = """
+vertexaisearch.cloud.google.com t.co lnkd.in bit.ly bitly.com j.mp goo.gl g.co tinyurl.com ow.ly
+buff.ly is.gd v.gd t.ly rb.gy rebrand.ly cutt.ly shorturl.at tiny.cc dlvr.it trib.al fb.me amzn.to
+a.co nyti.ms wapo.st reut.rs econ.st on.ft.com mimecast.com ift.tt aka.ms share.google search.app
+"""
+"""Hosts of redirects that say nothing of their target: they end, whether or not it exists."""
 _COUNTRY = re.compile(r"(?<![\w-])(google|yandex|yahoo)\.[a-z]{2,3}(?:\.[a-z]{2})?$")
 _START = re.compile(r"^/*(?:[^?:]*\?(?=http))?")
 _SCHEME = re.compile(r"https?(?:(?::|%3A)(?:/|(%2F)){1,3}|/(?=[\w-]+\.[\w.-]+/))", re.IGNORECASE)
@@ -71,6 +77,7 @@ _LENGTHS = ascii_uppercase + ascii_lowercase + digits + "-_"
 _ROWS = (line.partition(": ") for line in REDIRECTS.strip().splitlines())
 _REDIRECTS = {host: paths.split() for paths, _, hosts in _ROWS for host in hosts.split()}
 _COPIES = frozenset(COPIES.split())
+_WRAPPERS = _COPIES | frozenset(OPAQUE.split())
 
 
 def find_target(url: str, *, copies: bool = False) -> str | None:
@@ -84,6 +91,14 @@ def find_target(url: str, *, copies: bool = False) -> str | None:
         return None
     whole = re.sub(r"^(https?)[:/]+", r"\1://", (found or "").strip(), flags=re.IGNORECASE)
     return re.sub(r"\s", "%20", whole) or None
+
+
+def is_wrapper(url: str) -> bool:
+    """Whether an address stands for another page's: a redirect, even one that does not say to what,
+    or a copy."""
+    labels = (urlsplit(url).hostname or "").split(".")
+    hosts = {".".join(labels[place:]) for place in range(len(labels))}
+    return not _WRAPPERS.isdisjoint(hosts) or find_target(url, copies=True) is not None
 
 
 def _read_target(url: str, copies: bool) -> str | None:

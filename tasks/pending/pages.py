@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from tasks.base import Frozen, format_count
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import clean_url
+from tasks.pending.absent import describe_absent
 from tasks.warehouse.pages import Fetch, FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, Warehouse
@@ -132,10 +133,11 @@ def list_fetch_sources(fallbacks: Sequence[FetchSource] | None = None) -> tuple[
 
 
 def describe_archived(source: Readable, edition: str) -> str:
-    """Say how many of an edition's cited pages are archived."""
+    """Say how many of an edition's cited pages are archived, and what is known of lost ones."""
     counts = source.frame("SELECT status, pages FROM page_counts WHERE edition = $1", [edition])
     n_ok = counts.filter(counts["status"] == "ok")["pages"].sum()
-    return f"{edition}: {n_ok:,} of {counts['pages'].sum():,} cited pages are archived."
+    archived = f"{edition}: {n_ok:,} of {counts['pages'].sum():,} cited pages are archived."
+    return " ".join(filter(None, (archived, describe_absent(source, edition))))
 
 
 def find_pending_pages(

@@ -12,6 +12,7 @@ from tasks.editions.manifest import confirm_unchanged
 from tasks.editions.prompts import describe_assigned, find_unprompted_articles
 from tasks.judges.registry import resolve_extractor
 from tasks.judging.protocols import choose_protocols
+from tasks.pending.absent import find_absent
 from tasks.pending.evaluation import (
     Evaluation,
     describe_if_done,
@@ -48,6 +49,8 @@ def fetch_outcome(
     """The outcome if every cited page was requested from every source, read and exported."""
     run = plan_extraction(store, edition, agents, extractor)
     if select_extractions(run) or find_unread_pages(store, edition):
+        return None
+    if find_absent(store, edition):
         return None
     if any(
         find_pending_pages(store, edition, fetch_source, agents, again=again)

@@ -14,7 +14,12 @@ JOIN page_states AS p ON p.edition = z.edition AND p.url = z.url
 WHERE z.edition = $1 AND z.agent = $2 AND x.pairs_reliable
 ORDER BY ALL
 """
-ASKED = "SELECT count(*) FROM absent_pages WHERE edition = $1"
+ASKED = """
+SELECT count(*) FROM absent_pages
+WHERE edition = $1
+    AND (state <> 'unknown' OR json_extract(evidence, '$.holdings') IS NOT NULL)
+"""
+"""The addresses about which an archive has answered; others only wait for it."""
 OUTDATED = f"""
 WITH now AS (
     SELECT assignment,

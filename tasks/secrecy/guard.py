@@ -27,6 +27,7 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "seed_pages": ("url", "raw_url"),
     "fetches": ("final_url", "redirects", "headers"),
     "pages": ("title", "text", "final_url"),
+    "absent_pages": ("evidence",),
     "search_traces": ("trace",),
     "calls": ("prompt", "answer", "raw"),  # they quote pages
     "verdicts": ("evidence",),

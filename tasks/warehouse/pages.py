@@ -74,7 +74,7 @@ class SeedPage(Row):
 
 
 class AbsentPage(Row):
-    """What became of a cited page whose live address is gone: 404, 410, or no such host."""
+    """Whether a cited address that leads nowhere ever existed, as far as an archive knows."""
 
     table = "absent_pages"
     key = ("edition", "url")
@@ -83,14 +83,15 @@ class AbsentPage(Row):
     url: str
     """The page's key: its normalised URL."""
     state: Literal["never_existed", "gone", "unknown"]
-    """`never_existed`: no archive has anything of it; `gone`: an archive has a copy; `unknown`: the
-    archive could not be asked, or its answer proves nothing."""
+    """`never_existed`: two looks hours apart found nothing, and the archive has nothing. `gone`: an
+    archive has it. `unknown`: neither can be said; `reason` says why."""
     reason: str
-    """Why it is so, in words."""
-    evidence: str
-    """JSON: both looks, the archive's answers, and the known address that it was asked for."""
+    """Why it has this state, in words."""
+    evidence: str = "{}"
+    """JSON: the address as reports have it, the looks at it, what the archive has of it, and the
+    known address that the archive found in the same run."""
     checked_at: UtcDatetime = Field(default_factory=utc_now)
-    """When the archive was asked, or could not be (UTC)."""
+    """When its state was found."""
 
 
 PageStatus = Literal[

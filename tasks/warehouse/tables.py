@@ -36,6 +36,7 @@ TABLES: tuple[type[Row], ...] = (
     ClickedDocument,
     Job, Report, ReportFile, CollectionCost, SearchTrace,
     ImportIssue, Fact, Claim, Citation, Extraction, SeedPage, Fetch, Page, AbsentPage,
-    Call, BatchJob, Cell, Verdict, Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem,
-    HumanLabel, AuditEntry,
+    Call, BatchJob,
+    Cell, Verdict, Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem, HumanLabel,
+    AuditEntry,
 )  # fmt: skip

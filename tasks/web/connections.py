@@ -20,14 +20,15 @@ from yarl import URL
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.web import WebSettings
 from tasks.models.transport import strip_received_bytes
-from tasks.web.errors import FetchFailed, Phase, ProxyAuthRequired, printable
+from tasks.web.errors import NO_SUCH_HOST, FetchFailed, Phase, ProxyAuthRequired, printable
 from tasks.web.guard import CheckedUrl, Guard
 from tasks.web.resolver import CheckedResolver, Lookup
 from tasks.web.unpacker import ACCEPTED
 
 NETWORK_ERRORS = (aiohttp.ClientError, OSError, ValueError, TimeoutError)
 """Every error seen while sending a request to unknown servers and reading the answer."""
-_NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
+_NO_ADDRESS = getattr(socket, "EAI_NODATA", socket.EAI_NONAME)
+"""The name exists, with no address that this machine can use: IPv6 alone, or mail."""
 MAX_HEADER_BYTES = 32_768
 """Longest header line: policies of 10 kB and more are common. aiohttp accepts 128 lines."""
 KEEP_ALIVE_SECONDS = 5.0
@@ -218,9 +219,10 @@ def convert_error(error: Exception, host: str, phase: Phase) -> FetchFailed:
     match error:
         case aiohttp.ClientConnectorDNSError() | socket.gaierror():
             cause = error if isinstance(error, socket.gaierror) else error.os_error
-            retryable, phase = cause.errno not in _NO_SUCH_NAME, "connecting"
+            retryable, phase = cause.errno not in (socket.EAI_NONAME, _NO_ADDRESS), "connecting"
             words = f"{host} could not be resolved ({cause.strerror})"
-            words = words if retryable else f"there is no host {host} (DNS)"
+            if cause.errno == socket.EAI_NONAME:  # without an address it may have one elsewhere
+                words = f"{NO_SUCH_HOST} {host} (DNS)"
         case aiohttp.ClientConnectorCertificateError():
             retryable, phase = False, "waiting"
             wrong = error.certificate_error

@@ -36,7 +36,7 @@ from tasks.web.sources import WebSource
 
 WAYBACK = "the Wayback Machine"
 MAX_AVAILABILITY_BYTES = 1_000_000
-"""Largest answer of the availability API."""
+"""Largest answer of the archive's lists."""
 _SNAPSHOT = re.compile(r"(https?://[^/?#]+/web/\d{14})(/.+)")
 RUN_AGAIN = "What was fetched is kept; run the same command again later."
 PROBE = PageRequest(url="https://example.com/", addresses=("https://example.com/",))
@@ -122,7 +122,9 @@ class _Snapshots(BaseModel):
     closest: _Snapshot | None = None
 
 
-class _Availability(BaseModel):
+class Availability(BaseModel):
+    """An answer of the availability API."""
+
     archived_snapshots: _Snapshots = Field(default_factory=_Snapshots)
 
 
@@ -144,7 +146,7 @@ class WaybackSource(ServiceSource):
         store: PageStore,
     ) -> None:
         super().__init__(follower, manners, store)
-        self._base = read_address(settings.url_env) or settings.url
+        self.base = read_address(settings.url_env) or settings.url
 
     async def _fetch_copy(self, result: FetchResult, url: str, cited_on: date | None) -> None:
         result.asked_url = await self._find_snapshot(result, cited_on)
@@ -161,17 +163,27 @@ class WaybackSource(ServiceSource):
         """Find the nearest snapshot and return the URL of its bytes."""
         query = {"url": result.asked_url}
         query |= {"timestamp": f"{cited_on:%Y%m%d}"} if cited_on else {}
-        question = FetchResult(source="wayback", asked_url=f"{self._base}?{urlencode(query)}")
+        question = FetchResult(source="wayback", asked_url=f"{self.base}?{urlencode(query)}")
+        try:
+            return _parse_snapshot(await self.ask(question))
+        finally:
+            result.tries += question.tries
 
-        async def ask(is_last: bool) -> str:
-            result.tries += 1
+    async def ask(self, question: FetchResult) -> str:
+        """Return what one of the archive's services answers, at `question.asked_url`.
+
+        Raises:
+            FetchFailed: it does not answer with HTTP 200.
+        """
+
+        async def request(is_last: bool) -> str:
             async with self._follower.open(question, max_bytes=MAX_AVAILABILITY_BYTES) as answer:
                 self._check_limits(answer, is_last)
                 if answer.status != 200:
                     raise FetchFailed(f"{WAYBACK} answered HTTP {answer.status} when asked for it")
-                return _parse_snapshot(await answer.text())
+                return await answer.text()
 
-        return await retry_failures(self._manners, ask)
+        return await retry_failures(self._manners, request)
 
     async def _check_answer(self, answer: PageResponse, is_last: bool) -> None:
         self._check_limits(answer, is_last)
@@ -179,13 +191,18 @@ class WaybackSource(ServiceSource):
             raise FetchFailed(f"its snapshot was answered with HTTP {answer.status}")
 
 
-def _parse_snapshot(text: str) -> str:
+def parse_answer(text: str) -> Availability:
+    """Parse an answer of the availability API; raise FetchFailed if it is none."""
     try:
-        closest = _Availability.model_validate_json(text).archived_snapshots.closest
+        return Availability.model_validate_json(text)
     except ValidationError:
         raise FetchFailed(
             f"{WAYBACK} said {printable(text, 80)!r}: not which snapshot there is"
         ) from None
+
+
+def _parse_snapshot(text: str) -> str:
+    closest = parse_answer(text).archived_snapshots.closest
     if closest is None or not closest.available:
         raise FetchFailed(f"{WAYBACK} has no snapshot of it")
     found = _SNAPSHOT.fullmatch(closest.url)

@@ -40,9 +40,10 @@ def lived_in(outside: World) -> Iterator[World]:
 
 @contextmanager
 def small_world(folder: Path) -> Iterator[World]:
-    """Few articles on a wiki on paper, judged without a model; this process lives in it."""
+    """Articles for two months on a wiki on paper, judged without a model; this process lives in
+    it."""
     with (
-        paper_wiki(month_pages(ARTICLES)) as wiki,
+        paper_wiki(month_pages(2 * ARTICLES)) as wiki,
         world(folder, wiki, judge="offline", articles=ARTICLES) as found,
         lived_in(found),
     ):
@@ -64,7 +65,7 @@ def collect(path: Path) -> None:
     """The edition's articles, frozen."""
     from flows.collect import collect as flow
 
-    running: Any = flow(EDITION, SINCE, UNTIL, warehouse=str(path), return_state=True)
+    running: Any = flow(EDITION, SINCE, UNTIL, ARTICLES, warehouse=str(path), return_state=True)
     state: Any = asyncio.run(running)
     assert state.name == "Completed", state.message
 

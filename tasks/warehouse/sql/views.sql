@@ -299,23 +299,21 @@ WHERE v.cell_id IN (
 COMMENT ON VIEW verdicts_at_hand IS
     'Every current verdict, and the verdicts so far on reports that still have open ones.';
 
--- Where each cited page stands, whoever judges it. 404, 410 and "no such host" are gone addresses;
--- what became of them is in absent_pages. A direct fetch that found one is told by its status, or
--- by the words of tasks/web/connections.py.
+-- Where each cited page stands, whoever judges it. 404, 410 and "no such host" are gone addresses
+-- (as in tasks/pending/absent.py); what became of them is in absent_pages.
 CREATE VIEW page_states AS
 WITH live AS (
     SELECT edition, url, http_status,
-        (outcome = 'fetched' AND http_status IN (404, 410))
-            OR (outcome = 'failed' AND starts_with(error, 'there is no host ')) AS absent
+        http_status IN (404, 410) OR contains(error, 'there is no host') AS absent
     FROM fetches WHERE source = 'direct'
 )
 SELECT c.edition, c.url,
     CASE
-        WHEN p.status IS NULL THEN 'open'
         WHEN p.status = 'ok' THEN 'read'
         WHEN p.status IN ('bot_wall', 'login_wall', 'cookie_wall', 'robots') THEN 'walled'
-        WHEN f.absent OR p.status = 'soft_404' THEN
-            CASE WHEN a.state IN ('gone', 'never_existed') THEN a.state ELSE 'missing' END
+        WHEN f.absent AND a.state IN ('gone', 'never_existed') THEN a.state
+        WHEN p.status IS NULL THEN 'open'
+        WHEN f.absent OR p.status = 'soft_404' THEN 'missing'
         WHEN f.http_status IN (401, 402, 403) THEN 'walled'
         ELSE 'unreadable'
     END AS state,

@@ -12,6 +12,7 @@ from tasks.warehouse.pages import Fetch
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
+from tests.changed_configs import change
 from tests.flows.conftest import Evergreen
 from tests.flows.fetched_runs import (
     AGENT,
@@ -20,10 +21,11 @@ from tests.flows.fetched_runs import (
     allowing,
     citing,
     fetch,
+    page,
     serving_pages,
 )
 from tests.flows.llm_runs import evaluate, rows
-from tests.servers.http import HTML, Request, Response
+from tests.servers.http import HTML, Request, Response, json_response
 from tests.servers.serving import serving
 
 PAGES = "SELECT split_part(url, '/', 4), status, source FROM pages WHERE url LIKE '%127.0.0.1%'"
@@ -182,6 +184,56 @@ def test_pages_that_a_fallback_could_not_be_asked_for_are_open_not_gone(
         assert fetch(path).name == "Completed"
         assert ("x", "unfetchable", "direct") in rows(path, PAGES)
     assert server.asked["/x"] == 1
+
+
+class LostPages(PageServer):
+    """As a proxy: a site that has no page any more, and an archive that has one of them."""
+
+    def _page(self, request: Request) -> Response:
+        address = request.query.get("url", "")
+        is_there = "wikipedia" in address or address.endswith("/kept")
+        if request.path == "/available":
+            has = {"closest": {"available": True, "url": address}} if is_there else {}
+            return json_response({"archived_snapshots": has})
+        if request.path == "/cdx":
+            head = request.query["fl"].split(",")
+            return json_response([head, ["20200101000000", "200"]] if is_there else [])
+        return page("Not found", "<p>There is no such page.</p>", 404)
+
+
+def test_lost_addresses_are_looked_up_once_and_only_with_an_operator(
+    small: Path, tmp_path: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, site = LostPages(), "http://93.184.216.34"
+    lost = [("It is red.", f"{site}/invented"), ("It is old.", f"{site}/kept")]
+    path = citing(small, tmp_path, *lost)
+    where = ("--edition", "sample", "--warehouse", path)
+    existed = "SELECT split_part(url, '/', 4), state FROM absent_pages ORDER BY ALL"
+    with serving(server) as proxy, allowing(tmp_path) as configs:
+        monkeypatch.setenv("HTTP_PROXY", proxy)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+        monkeypatch.delenv("EVERGREEN_OPERATOR", raising=False)
+        change(configs / "web.yaml", lambda s: s.update(
+            operator=None, allowed=s["allowed"] | {"environment_proxies": True},
+            existence=s["existence"] | {"youngest_days": 0}, second_look_hours=1e-9,
+            wayback=s["wayback"] | {"url": "http://93.184.216.35/available",
+                                    "cdx_url": "http://93.184.216.35/cdx"},
+        ))  # fmt: skip
+        code, _, said = evergreen("fetch", *where)
+        unasked = "2 cited addresses lead nowhere; whether they ever existed is not looked up"
+        assert (code, unasked in " ".join(said.split())) == (0, True), said
+        assert (rows(path, existed), server.asked.total()) == ([], 2)
+        monkeypatch.setenv("EVERGREEN_OPERATOR", "tests@example.org")
+        code, _, said = evergreen("fetch", *where)
+        assert "never existed: 1; gone (an archive has it): 1" in " ".join(said.split()), said
+        assert (code, rows(path, existed)) == (0, [("invented", "never_existed"), ("kept", "gone")])
+        _, shown, _ = evergreen("pages", "show", f"{site}/invented", *where)
+        assert "never_existed" in shown
+        asked = dict(server.asked)
+        code, _, said = evergreen("fetch", *where)
+        assert (code, dict(server.asked)) == (0, asked)
+        _, said, _ = evergreen("status", *where)
+        assert "never existed: 1" in " ".join(said.split())
 
 
 def test_texts_are_read_again_without_asking_anybody(

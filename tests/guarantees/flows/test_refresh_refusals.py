@@ -38,7 +38,7 @@ def path(collected: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(collected, tmp_path / "warehouse.duckdb"))
 
 
-@pytest.mark.parametrize(("answers", "ended"), [(0, "Failed"), (4, "Partial")])
+@pytest.mark.parametrize(("answers", "ended"), [(0, "Failed"), (6, "Partial")])
 def test_where_the_edition_is_not_frozen_nothing_follows(
     plain: Artifacts, outside: World, tmp_path: Path, answers: int, ended: str
 ) -> None:

@@ -46,6 +46,6 @@ def write_configs(folder: Path, api_url: str, pageviews_url: str | None, **reque
     """The project's configuration for a wiki that is ours: named, unhurried by nobody."""
     quick = {"per_second": 500.0, "first_wait_seconds": 0.05, "longest_wait_seconds": 5.0}
     return copy_configs(folder, wikipedia=lambda s: s.update(
-        operator=OPERATOR, api_url=api_url, pageviews_url=pageviews_url,
+        operator=OPERATOR, api_url=api_url, pageviews_url=pageviews_url, fewest_articles=1,
         requests=s["requests"] | quick | requests,
     ))  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 from tasks.benchmarks.errors import EditionError
 from tasks.collection.choice import count_choice
 from tasks.collection.exclusions import exclude_newly_frozen
-from tasks.collection.freeze import freeze_edition
+from tasks.collection.freeze import explain_too_few, freeze_edition
 from tasks.collection.listing import list_members
 from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.collection.wiki import connect_wiki
@@ -233,3 +233,30 @@ def test_a_dry_run_of_a_frozen_edition_says_that_it_is(warehouse: Warehouse, api
     asked = CollectionRequest(edition="2026-11", api_url=api)
     with pytest.raises(EditionError, match="2026-11 is frozen"):
         asyncio.run(count_choice(warehouse, asked, SETTINGS, NOW, print))
+
+
+@pytest.mark.parametrize(
+    ("articles", "is_enough"), [(1, True), (2, True), (3, False), (100, False)]
+)
+def test_an_edition_of_too_few_articles_is_not_frozen(
+    warehouse: Warehouse, api: str, articles: int, is_enough: bool
+) -> None:
+    """Two can be chosen; six are needed, or as many as were asked for."""
+    collection = listed(warehouse, begun(warehouse, api, until=NOW.replace(hour=0, minute=0)))
+    measured = [
+        candidate.model_copy(update={"revision_id": 1, "bytes": 1, "reference_urls": 1,
+                                     "headings": 1, "category": "History"})
+        for candidate in warehouse.rows(Candidate, "page_id <= 2")
+    ]  # fmt: skip
+    warehouse.write(Change(Candidate, measured))
+    asked = collection.model_copy(update={"n_articles": articles})
+
+    async def run() -> str | None:
+        async with connect_wiki(warehouse, SETTINGS.model_copy(update={"operator": OPERATOR}), api):
+            return explain_too_few(warehouse, asked)
+
+    told = asyncio.run(run())
+    assert (told is None) == is_enough
+    if told:
+        fewest = min(articles, SETTINGS.fewest_articles)
+        assert f"2 articles of its window can be chosen, and it needs {fewest}" in told

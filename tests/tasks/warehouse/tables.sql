@@ -121,15 +121,6 @@ CREATE TABLE pages (
     reader VARCHAR
 );
 
-CREATE TABLE absent_pages (
-    edition VARCHAR NOT NULL,
-    url VARCHAR NOT NULL,
-    state VARCHAR NOT NULL,
-    reason VARCHAR NOT NULL,
-    evidence VARCHAR NOT NULL,
-    checked_at TIMESTAMP NOT NULL
-);
-
 CREATE TABLE cells (
     cell_id VARCHAR NOT NULL,
     edition VARCHAR NOT NULL,
@@ -550,6 +541,15 @@ CREATE TABLE fetches (
     error VARCHAR,
     fetched_at TIMESTAMP NOT NULL,
     seconds DOUBLE NOT NULL
+);
+
+CREATE TABLE absent_pages (
+    edition VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    evidence VARCHAR NOT NULL,
+    checked_at TIMESTAMP NOT NULL
 );
 
 CREATE TABLE rubric_bundles (

@@ -169,7 +169,8 @@ def test_what_an_archive_says_later_scores_again_and_judges_nothing(warehouse: W
 def test_without_any_answer_of_an_archive_the_figure_says_how_to_get_one(
     warehouse: Warehouse,
 ) -> None:
-    warehouse.write(Change(AbsentPage, [], replacing={"edition": EDITION}))
+    waiting = [absent(url, "unknown") for url in ABSENT]  # nobody has asked yet
+    warehouse.write(Change(AbsentPage, waiting, replacing={"edition": EDITION}))
     judge = Refusing()
     found = figures(warehouse, judge_all(warehouse, judge))["never_existed"]
     assert found.value is None

@@ -19,7 +19,7 @@ from tasks.warehouse.errors import (
 )
 from tasks.warehouse.lake import connect_lake
 from tasks.warehouse.location import DuckLake, parse_location
-from tasks.warehouse.pages import SeedPage
+from tasks.warehouse.pages import AbsentPage, SeedPage
 from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import Edition, Report, Row, replace_surrogates
@@ -193,7 +193,10 @@ def test_a_warehouse_of_the_oldest_schema_opens_with_its_rows_and_gets_what_is_n
     with open_warehouse(path) as warehouse:
         assert warehouse.id == identity
         assert warehouse.value("SELECT schema_version FROM warehouse_info") == SCHEMA_VERSION
+        absent = a_row(AbsentPage, state="unknown", reason="nobody knows")
         warehouse.write(Change(LeaderboardRow, [counted]), Change(SeedPage, [seed]))
+        warehouse.write(Change(AbsentPage, [absent]))
+        assert warehouse.value("SELECT state FROM absent_pages") == "unknown"
         assert warehouse.rows(LeaderboardRow, "true") == [counted]
         assert warehouse.value("SELECT count(*) FROM withheld_pages") == 1
 

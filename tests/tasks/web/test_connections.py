@@ -125,14 +125,23 @@ def test_a_name_server_that_is_silent_costs_no_more_than_connecting_may() -> Non
     assert "no answer from DNS within 0.2 s" in (fetched.error or "")
 
 
-def test_a_name_that_does_not_exist_is_not_tried_again() -> None:
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (socket.EAI_NONAME, "there is no host gone.example.org (DNS)"),
+        (socket.EAI_NODATA, "gone.example.org could not be resolved (it has none)"),
+    ],
+)
+def test_a_name_that_does_not_exist_or_has_no_address_is_not_tried_again(
+    code: int, said: str
+) -> None:
     async def nothing(host: str, port: int) -> list[str]:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        raise socket.gaierror(code, "it has none")
 
     url = "http://gone.example.org/"
     fetched = fetch_beside_an_answer([url], web_settings(), lookup=nothing).fetched[url]
     assert (fetched.outcome, fetched.tries) == ("failed", 1)
-    assert fetched.error == "there is no host gone.example.org (DNS)"
+    assert fetched.error == said
 
 
 def test_a_certificate_must_be_for_the_name_that_was_cited(
