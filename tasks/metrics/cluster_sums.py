@@ -35,15 +35,14 @@ class ClusterSums:
     @cached_property
     def flat(self) -> Array:
         """All sums, a row per cluster."""
-        return np.concatenate((self.numerators, self.denominators), axis=1).reshape(
-            len(self.numerators), -1
-        )
+        both = np.concatenate((self.numerators, self.denominators), axis=1)
+        return both.reshape(len(both), both.shape[1] * both.shape[2])
 
     def figures(self, sums: Array) -> Array:
         """Return the mean of the categories' shares, a row per side, a column per row of `sums`
         (weighted sums of `flat`). Empty categories are left out; NaN if all are empty."""
         _, n_categories, n_sides = self.numerators.shape
-        above, below = np.moveaxis(sums.reshape(-1, 2, n_categories, n_sides), 1, 0)
+        above, below = np.moveaxis(sums.reshape(len(sums), 2, n_categories, n_sides), 1, 0)
         return _average(above, below).T
 
     def overall(self) -> Array:
