@@ -1,9 +1,13 @@
 """95 % bootstrap intervals: how much a figure would vary with other articles.
 
 Whole clusters (articles) are resampled, with all that belongs to them. The interval is the
-bias-corrected and accelerated bootstrap (Efron 1987, by SciPy), slightly widened because a sample
-of n articles varies less than its population (Hesterberg 2015, "What Teachers Should Know About
-the Bootstrap", section 4.3).
+bias-corrected and accelerated bootstrap (Efron 1987), slightly widened because a sample of n
+articles varies less than its population (Hesterberg 2015, "What Teachers Should Know About the
+Bootstrap", section 4.3).
+
+SciPy's `bootstrap` draws anew for each figure, and counts n x n clusters to leave each one out.
+Here an edition's articles are drawn once for all figures, whoever lacks some of them, and sums
+without a cluster are all sums minus its own. Where nothing is missing, the intervals are SciPy's.
 
 Coverage of the true figure in 2,000 simulated editions each (.950 is right), means over fourteen
 figures: two of three agents and two of two agents of the published edition and the difference of a
@@ -20,6 +24,13 @@ The worst figure at 10, 20, 69 and 100 articles: .903, .926, .943, .942. With fe
 lies more often above the interval than below it, as figures are skewed: at 10 articles in .046
 against .024 of the cases (percentile: .052 against .021), at 69 in .028 against .025 (.032 against
 .022).
+
+Agents that lack articles of the edition, means over the three synthetic distributions:
+
+    articles with a value          5     10     20     69
+    of as many                  .904   .941   .951   .949
+    of 10, 20, 40, 100          .918   .950   .950   .948
+    of 69, 69, 100, 300         .920   .953   .954   .949
 """
 
 from collections.abc import Callable, Iterator
