@@ -18,7 +18,25 @@ articles weigh the same.
 SciPy's `permutation_test` makes one comparison at a time, and statsmodels corrects p-values alone;
 neither knows gaps. Tests hold this against the first, one pair and the largest of several.
 
-{SIMULATION}
+Six agents in 2,000 simulated editions each (1,000 with 69 articles; tests/long/tasks/metrics). All
+alike: the share of editions in which any two were told apart (.05 is right):
+
+    articles                     8     12     20     69
+    normal                    .057   .041   .046   .043
+    skewed                    .028   .044   .049   .047
+    heavy tails               .044   .050   .043   .053
+    skewed, a fifth missing   .022   .037   .047   .059
+    pooled, unlike sizes      .042   .052   .045   .065
+
+All apart, the next by a tenth of the range: how many of 15 pairs were told apart, and by Holm's
+correction of the same p-values:
+
+    normal                 9.0, 0      11.6, 11.1   13.8, 13.8   15, 15
+    skewed                 12.3, 0     14.1, 13.8   14.9, 14.9   15, 15
+    skewed, a fifth gone   3.9, 0       9.9, 2.2    14.1, 13.9   15, 15
+    pooled, unlike sizes   1.8, 0       3.4, 3.2     5.9, 5.7    11.4, 11.3
+
+In two groups of three agents that are alike, errors within the groups stay below .06.
 """
 
 from collections.abc import Callable, Iterator, Sequence

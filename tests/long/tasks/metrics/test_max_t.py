@@ -43,8 +43,8 @@ def with_gaps(lot: Lot, shape: tuple[int, int]) -> Made:
 
 def pooled(lot: Lot, shape: tuple[int, int]) -> Made:
     """Shares of pooled items: agents have from 3 to 20 items a report, unlike in size."""
-    size = np.linspace(1, 3, shape[1])
-    below = np.round(np.exp(0.8 * lot.normal(size=shape) + size)) + 1
+    size = np.linspace(1.0, 3.0, shape[1])
+    below = np.asarray(np.round(np.exp(0.8 * lot.normal(size=shape) + size)) + 1, dtype=float)
     return lot.binomial(below.astype(int), lot.beta(1, 3, shape)).astype(float), below
 
 
