@@ -4,7 +4,7 @@ If two agents were equally good, swapping their reports on any article would be 
 (Fisher 1935; for evaluations e.g. Smucker, Allan & Carterette 2007). p is the share of all swaps,
 or of a random sample of them, in which the difference is at least as large as the observed one.
 
-Several pairs are corrected by the step-down max-T method (Westfall & Young 1993, algorithm 2.8;
+Several pairs are corrected by the step-down max-T method (Westfall & Young 1993, algorithm 4.1;
 Romano & Wolf 2005): each swap swaps the same articles in all pairs, and a pair's difference counts
 against the largest of it and of all that were observed to be smaller. So the correction knows how
 the pairs go together, where Holm's assumes the worst. Differences are studentised to be comparable:

@@ -104,4 +104,4 @@ def test_groups_that_are_apart_do_not_make_it_err_within_them(
 def test_with_eight_articles_six_agents_can_be_told_apart_where_holm_tells_none() -> None:
     found = simulate(normal, ALL_APART, 8)
     assert found.found_by_holm == 0
-    assert found.found >= 10
+    assert found.found >= 8.5
