@@ -26,14 +26,17 @@ class PairSums:
         return self.first.has_value
 
     @cached_property
-    def is_linear(self) -> bool:
-        """Whether both agents divide by the same, so that differences of figures are sums."""
-        return np.array_equal(self.first.denominators, self.second.denominators)
+    def are_linear(self) -> Mask:
+        """Whether both agents of a pair divide by the same, so that its difference is a sum."""
+        return np.asarray((self.first.denominators == self.second.denominators).all(axis=(0, 1)))
+
+    def select(self, pairs: Mask) -> "PairSums":
+        return PairSums(self.first.select(pairs), self.second.select(pairs))
 
     @cached_property
     def _resampled(self) -> ClusterSums:
-        """What the difference needs: of a linear one the differences, else both sides."""
-        if self.is_linear:
+        """What the differences need: if all are linear the differences, else both sides."""
+        if self.are_linear.all():
             apart = self.first.numerators - self.second.numerators
             apart[np.abs(apart) < NEGLIGIBLE] = 0.0
             return ClusterSums(apart, self.first.denominators)
@@ -51,7 +54,7 @@ class PairSums:
         """Return the differences of the figures, a row per pair, a column per row of `sums`
         (weighted sums of `flat`); NaN where an agent has no figure."""
         figures = self._resampled.figures(sums)
-        if self.is_linear:
+        if self.are_linear.all():
             return figures
         n_pairs = len(figures) // 2
         return figures[:n_pairs] - figures[n_pairs:]
@@ -67,7 +70,8 @@ class PairSums:
         return self.first.by_cluster() - self.second.by_cluster()
 
     def shares(self) -> Array:
-        """Return what each cluster adds to a linear difference: a row per cluster."""
+        """Return what each cluster adds to the differences, which must be linear: a row per
+        cluster."""
         below = self.first.denominators.sum(axis=0)
         nonempty = below > 0
         weights = np.divide(1.0, below, out=np.zeros_like(below), where=nonempty)

@@ -125,7 +125,16 @@ def _count_as_large(
 
 def _studentise(items: ScoreMatrix, pairs: Sequence[Side], clusters: Mask) -> Statistic:
     sums = sum_pairs(items, pairs)
-    return _of_sums(sums, clusters) if sums.is_linear else _of_ratios(sums, clusters)
+    kinds = ((sums.are_linear, _of_sums), (~sums.are_linear, _of_ratios))
+    parts = [(some, of(sums.select(some), clusters)) for some, of in kinds if some.any()]
+
+    def statistic(swaps: Array) -> Array:
+        found = np.empty((len(swaps), len(pairs)))
+        for some, studentised in parts:
+            found[:, some] = studentised(swaps)
+        return found
+
+    return statistic
 
 
 def _of_sums(sums: PairSums, clusters: Mask) -> Statistic:

@@ -134,11 +134,12 @@ def test_a_pair_s_own_p_does_not_hang_on_the_order_the_others_or_the_blocks(
     random = np.random.default_rng(4)
     values, below = random.random((20, 5)), random.integers(1, 9, (20, 5)).astype(float)
     below[3:6, 2] = 0.0
+    below[:, 1] = below[:, 0]  # as sums of differences; the others as ratios
     pairs = list(combinations(range(5), 2))
     for items in (matrix(values, (below > 0) * 1.0), matrix(values * below, below)):
         every = p_values(items, pairs)
         assert p_values(items, pairs[::-1]) == (every[0][::-1], every[1][::-1])
-        assert [p_values(items, [pair])[0][0] for pair in pairs[:4:3]] == every[0][:4:3]
+        assert [p_values(items, [pair])[0][0] for pair in pairs[:3]] == every[0][:3]
         with monkeypatch.context() as small:
             small.setattr(draws, "MAX_WEIGHTS_IN_MEMORY", 1_000)
             small.setattr(randomization_test, "MAX_SUMS_IN_MEMORY", 50)
