@@ -46,6 +46,7 @@ from tasks.publishing.changes import (
     save_start,
 )
 from tasks.scoring.current import check_current
+from tasks.scoring.pending import SCORER_VERSION
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
@@ -148,7 +149,9 @@ async def _record_baseline(
     clear_comparison(folder)
     await run_site_task(store, edition, folder / BEFORE)
     figures = load_figures(store, edition).to_dicts()
-    begun = ComparisonStart(edition=edition, judge=judge, figures=figures)
+    begun = ComparisonStart(
+        edition=edition, judge=judge, scorer_version=SCORER_VERSION, figures=figures
+    )
     save_start(folder, begun)
     return begun
 

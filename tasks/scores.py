@@ -19,6 +19,7 @@ from tasks.protocols.case import (
 )
 from tasks.protocols.cell import get_protocol_version
 from tasks.protocols.redirects import Redirects, cites_page
+from tasks.scoring.addresses import has_asked_archive, load_addresses
 from tasks.scoring.pending import scored_cell, scorer_version
 from tasks.scoring.report_bounds import NOT_BLOCKED, FigureBounds, compute_bounds
 from tasks.stage import stage_task
@@ -90,6 +91,8 @@ def _load_judged(
         reports=reports,
         verdicts=verdicts.join(reports.select("cell_id"), on="cell_id", how="semi"),
         claims=_load_claims(warehouse, plans, redirects),
+        addresses=load_addresses(warehouse, first.edition, first.agent),
+        archive_asked=has_asked_archive(warehouse, first.edition),
         redirects=redirects,
         answers=_load_answers(warehouse, plans)
         if "truth" in protocol.inputs
@@ -159,7 +162,8 @@ def _load_claims(
         "SELECT assignment, number, list(z.url ORDER BY z.url) FILTER (z.url IS NOT NULL) AS urls, "
         "any_value(c.unwritten_urls) AS unwritten, c.source = 'published' AS published, "
         "coalesce(bool_or(z.kind <> 'inferred'), false) AS attributed, "
-        "coalesce(bool_or(z.kind = 'explicit'), false) AS own "
+        "coalesce(bool_or(z.kind = 'explicit'), false) AS own, "
+        "attributed OR unwritten IS NOT NULL AS cited "
         "FROM claims AS c LEFT JOIN citations AS z USING (edition, agent, assignment, number) "
         "WHERE c.edition = $1 AND c.agent = $2 AND c.assignment IN (SELECT unnest($3)) "
         "GROUP BY ALL ORDER BY assignment, number",
@@ -178,6 +182,7 @@ def _load_claims(
         "number",
         "attributed",
         "own",
+        "cited",
         pl.Series("leaked", leaked, pl.Boolean),
         "published",
     )

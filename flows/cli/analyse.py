@@ -92,8 +92,9 @@ def _format_heading(found: Analyses) -> str:
     parts = [found.edition, get_judge_title(found.judge)]
     if found.metric:
         unit = "percent" if found.metric.entry.unit == "share" else "number"
-        title, better = found.metric.entry.title, found.metric.entry.better
+        entry = found.metric.entry
+        better = entry.direction or "higher is better"
         parts.append(
-            f"{get_protocol_title(found.metric.protocol)}: {title} ({unit}, better {better})"
+            f"{get_protocol_title(found.metric.protocol)}: {entry.title} ({unit}, {better})"
         )
     return " · ".join(parts)

@@ -22,7 +22,7 @@ from tasks.analysis.agents import compare_agents
 from tasks.base import format_count
 from tasks.configuration.models import MetricEntry, get_judge_title
 from tasks.judges.registry import load_judge_entry
-from tasks.metrics.ranks import SIGNIFICANCE_LEVEL, can_be_significant
+from tasks.metrics.ranks import MIN_ARTICLES, SIGNIFICANCE_LEVEL
 from tasks.protocols.registry import available_protocols, get_protocol_title, resolve_name
 from tasks.scoring.boards import OPEN_NOTE
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -36,7 +36,7 @@ NOTE = (
     "both have a value; 95 %: its interval over articles. Effect size: mean over standard "
     "deviation of the articles' differences. Better in: share of the articles in which the agent "
     "has the better value, ties count half. p: how often swapping the two within articles gives so "
-    "large a difference; Holm-corrected for the number of pairs. "
+    "large a difference; corrected for all pairs together (step-down max-T). "
     f"°: below {SIGNIFICANCE_LEVEL}, significant. {OPEN_NOTE}."
 )
 
@@ -90,11 +90,9 @@ def compare_in_pairs(
 
 def _count_too_few(pairs: pl.DataFrame) -> int:
     """Return the most articles that a pair rests on if no pair could be significant, else 0."""
-    found = pairs.filter(pl.col("p").is_not_null())
-    counts = [*found.select("n_pairs", "n_articles").iter_rows()]
-    if any(can_be_significant(articles, pairs) for pairs, articles in counts):
-        return 0
-    return max((articles for _, articles in counts), default=0)
+    counts = pairs.filter(pl.col("p").is_not_null())["n_articles"].to_list()
+    most: int = max(counts, default=0)
+    return most if most < MIN_ARTICLES else 0
 
 
 def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) -> None:
@@ -102,11 +100,11 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
     metric = entry.title if entry else first["metric"]
     number = entry is not None and entry.unit == "number"
     pairs = [_format_pair(row, 1 if number else 100) for row in rows.iter_rows(named=True)]
-    better = "lower" if entry and entry.better == "lower" else "higher"
+    better = (entry.direction if entry else "") or "higher is better"
     print_wide_table(
         STDOUT,
         f"{first['edition']} · {get_protocol_title(protocol)} · {metric}, "
-        f"{better} is better · {get_judge_title(first['judge'])}",
+        f"{better} · {get_judge_title(first['judge'])}",
         [
             WideColumn("Agent", rows["agent"].to_list(), "left"),
             WideColumn("Other", rows["other"].to_list(), "left"),

@@ -16,8 +16,8 @@ from tasks.warehouse.store import Readable
 SUPPORT = "ref_acc"
 NOTE = (
     "Percent. Soft cov.: facts of the Wikipedia article that the report states. 95 %: its bootstrap"
-    " interval. Ref. acc.: claims that the cited pages support. Leak: claims that cite the article "
-    "itself."
+    " interval. Ref. acc.: pairs of claim and cited page that the page supports. Leak: claims that "
+    "cite the article itself."
 )
 WORST_REPORT = """
 SELECT agent, assignment FROM scores
@@ -53,7 +53,5 @@ def _print_worst_report(
         return
     agent, assignment = found.row(0)
     share = rows.filter(pl.col("agent") == agent, pl.col("metric") == SUPPORT)["value"].item()
-    print_result(
-        f"\nThe pages that {agent} cites support only {share:.0%} of its claims. See which:"
-    )
+    print_result(f"\nOf {agent}'s citations only {share:.0%} hold. See which:")
     print_result(f"  evergreen explain {quote(f'{agent}/{assignment}')} --protocol {protocol}")

@@ -224,7 +224,7 @@ def print_claim(claim: ExplainedClaim, report: ExplainedReport, whole: bool) -> 
 def _print_citation(citation: ExplainedCitation) -> None:
     page = citation.page
     fetched = f", fetched {format_moment(page.fetched_at)}" if page and page.fetched_at else ""
-    status = f"page {page.status}{fetched}" if page else "page never fetched"
+    status = f"page {page.described_status}{fetched}" if page else "page never fetched"
     line = Text.assemble((f"↳ {make_visible(status)} · ", "dim"), make_visible(citation.url))
     _print_line(line, 6, one_line=True)
     for decision in citation.decisions if page else ():

@@ -28,6 +28,7 @@ from tasks.scoring.board_notes import (
     describe_mixed_models,
     describe_ranges,
     describe_reports,
+    describe_weak_ranks,
     format_delivered,
     list_apart,
 )
@@ -157,6 +158,7 @@ def _print_judge_table(
         describe_columns_left_out(rows, board.columns),
         OTHER_NOTES[other] if other else "",
         describe_ranges(rows, board),
+        describe_weak_ranks(source, edition, judge, rows, board),
     )
     print_result("\n".join([*filter(None, said), ""]), style="dim")
 
@@ -282,9 +284,9 @@ def _board_rows(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, 
 
 
 def rank_agents(rows: pl.DataFrame, board: Board) -> list[tuple[str, str]]:
-    """Return (rank, agent), best first. The rank is the agent's range of ranks (`2–4`), or its
-    place if there is no range; ties share a place. It is a dash for agents that are not ranked,
-    which follow the ranked ones, and for those without a figure to rank by, which are last."""
+    """Return (rank, agent), best first. The rank is the agent's range of ranks (`2–4`), or a dash
+    if it has none: on a board of few articles, for agents that are not ranked, which follow the
+    others, and for those without a figure to rank by, which are last."""
     best: dict[str, list[float]] = {}
     ranges: dict[str, str] = {}
     by, apart = choose_ranking_metric(rows, board), list_apart(rows, board)
@@ -295,19 +297,12 @@ def rank_agents(rows: pl.DataFrame, board: Board) -> list[tuple[str, str]]:
         if row["metric"] == by and row.get("rank_from"):
             first, last = row["rank_from"], row["rank_to"]
             ranges[row["agent"]] = str(first) if first == last else f"{first}–{last}"
-    ranked = {agent for agent in best if max(best[agent]) >= 0 and agent not in apart}
-    places = sorted((best[agent] for agent in ranked), reverse=True)
 
     def order(agent: str) -> tuple[bool, bool, list[float], str]:
-        return agent not in ranked, max(best[agent]) < 0, [-v for v in best[agent]], agent
+        nothing = max(best[agent]) < 0
+        return nothing or agent in apart, nothing, [-v for v in best[agent]], agent
 
-    return [
-        (
-            ranges.get(agent, str(places.index(best[agent]) + 1)) if agent in ranked else "–",
-            agent,
-        )
-        for agent in sorted(best, key=order)
-    ]
+    return [(ranges.get(agent, "–"), agent) for agent in sorted(best, key=order)]
 
 
 def _print_style_table(source: Readable, edition: str) -> None:

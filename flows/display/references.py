@@ -1,5 +1,6 @@
 """Print counts of the claims by what became of the pages that they cite."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from flows.display.frame import print_frame
 from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.configuration.models import get_judge_title, load_judges
 from tasks.judges.registry import load_judge as registered
+from tasks.warehouse.explanations import CITATION_STATES
 from tasks.warehouse.store import Readable
 
 COUNTS = "SELECT * FROM reference_counts WHERE edition = $1 AND judge = $2 ORDER BY agent"
@@ -20,41 +22,34 @@ CLAIMS = {
     "untrusted": "Untrusted",
     "uncited": "Uncited",
     "cited": "Cited",
-    "never_fetched": "Never fetched",
+    "open": "Open",
     "without_page": "No page",
-    "not_assessed": "Not assessed",
+    "refused": "Refused",
     "evaluated": "Evaluated",
 }
 SUPPORT = {
     "supported": "Supported",
-    "conflict": "Conflict",
+    "disputed": "Disputed",
+    "contradicted": "Conflict",
     "not_supported": "Not supp.",
     "ref_acc": "Ref. acc.",
+    "counted_pairs": "of pairs",
+    "ref_acc_readable": "Readable",
     "evaluated": "of claims",
-    "ref_acc_strict": "Strict",
-    "strict": "of claims",
-    "decided_pairs": "Pairs",
-    "pairs_from_excerpts": "from excerpts",
+    "pairs_from_excerpts": "Excerpts",
 }
-STATUSES = {
-    "unfetchable": "Unfetchable",
-    "bot_wall": "Bot wall",
-    "login_wall": "Login",
-    "cookie_wall": "Cookies",
-    "soft_404": "Soft 404",
-    "empty": "Empty",
-    "too_large": "Too large",
-    "refused": "Refused",
-    "robots": "Robots",
-    "unreadable": "Unreadable",
-    "several": "Several",
-}
+STATES = """
+SELECT agent, state, count(*) FROM citation_states
+WHERE edition = $1 AND judge = $2 AND protocol = 'wiki_fact' GROUP BY ALL ORDER BY ALL
+"""
 NOTE = (
-    "Claims of judged reports. Untrusted: their report's claim-URL pairs are unreliable. Never "
-    "fetched: no cited page has a text, and at least one is pending. No page: all cited pages "
-    "failed. Ref. acc.: percent of the evaluated claims; Strict counts claims with no page as not "
-    "supported, too; both over pooled claims, while the leaderboard has means over reports. from "
-    "excerpts: pairs whose judge saw a part of the page."
+    "Claims of judged reports. Untrusted: their report's claim-URL pairs are unreliable. Open: no "
+    "cited page has a verdict, and at least one is pending. No page: no cited page can be read. "
+    "Disputed: supported by one page, contradicted by another. Ref. acc.: percent of the pairs, of "
+    "which those count whose page cannot be read; Readable: of the evaluated claims; both pooled, "
+    "while the leaderboard has means over reports. Excerpts: pairs whose judge saw a part of "
+    "the page. Each citation, a pair of claim and page, has one state: the first of those above "
+    "that holds."
 )
 
 
@@ -75,14 +70,29 @@ def print_references(source: Readable, edition: str, judge: str | None, form: Fo
         )
         return
     if name in known.judges and not registered(name).sees_conflict:
-        frame = frame.with_columns(conflict=pl.lit(None))
+        frame = frame.with_columns(contradicted=pl.lit(None), disputed=pl.lit(None))
     rows = frame.to_dicts()
     _print_table(f"{edition} · {get_judge_title(name)} · claims", CLAIMS, rows)
     _print_table("What their pages said", SUPPORT, rows)
-    came_to = {name: head for name, head in STATUSES.items() if any(row[name] for row in rows)}
-    if came_to:
-        _print_table("Claims with no page, by what their pages were", came_to, rows)
+    _print_table("Citations by what became of them", *_count_states(source, edition, name))
     print_result(NOTE, style="dim")
+
+
+def _count_states(
+    source: Readable, edition: str, judge: str
+) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """Return the states of citations that occur, with their headings, and their numbers by agent,
+    of all reports that the judge has begun with."""
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    for agent, state, n in source.frame(STATES, [edition, judge]).iter_rows():
+        counted[agent][state] += n
+    headings = {
+        state: words[0].upper() + words[1:]
+        for state, words in CITATION_STATES.items()
+        if any(numbers[state] for numbers in counted.values())
+    }
+    rows = [{"agent": agent, **{s: counted[agent][s] for s in headings}} for agent in counted]
+    return headings, rows
 
 
 def _print_table(title: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> None:

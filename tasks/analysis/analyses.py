@@ -17,7 +17,12 @@ from tasks.analysis.difficulty import (
 )
 from tasks.analysis.leakage import CONFLICT, LEAKAGE, explain_missing, load_figures
 from tasks.analysis.protocols import Metric, find_headline_metrics
-from tasks.analysis.trends import load_ages, load_trend, measure_contamination
+from tasks.analysis.trends import (
+    explain_left_out,
+    load_ages,
+    load_trend,
+    measure_contamination,
+)
 from tasks.base import format_count
 from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.editions.names import UnknownName, check_edition, check_scored
@@ -117,9 +122,10 @@ def run_analyses(
         ages=points,
         remarks={},
     )
-    return replace(
-        found, remarks={name: tuple(describe(found, of)) for name, describe in REMARKS.items()}
-    )
+    remarks = {name: tuple(describe(found, of)) for name, describe in REMARKS.items()}
+    if left_out := explain_left_out(source, judge):
+        remarks["trend"] += (left_out,)
+    return replace(found, remarks=remarks)
 
 
 def choose_metric(
@@ -184,8 +190,11 @@ def _explain_difficulty(found: Analyses, of: ArticleScores) -> Iterator[str]:
     yield from _list_left_out(found, of)
     if found.difficulty.is_empty():
         return
-    low = "low" if found.metric.entry.better == "higher" else "high"
-    yield f"The hardest category comes first: a {low} value means a hard category."
+    if found.metric.entry.better == "none":
+        yield "The lowest category comes first; by this metric no value is better."
+    else:
+        low = "low" if found.metric.entry.better == "higher" else "high"
+        yield f"The hardest category comes first: a {low} value means a hard category."
     if missing := found.difficulty["n_missing"].sum():
         yield (
             f"Missing values: {missing}. A category's figure is the mean over articles of the "

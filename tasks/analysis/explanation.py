@@ -84,9 +84,9 @@ SELECT article, number, text, section, position FROM facts
 WHERE edition = $1 AND article IN (SELECT unnest($2)) ORDER BY article, number
 """
 PAGES = f"""
-SELECT url, status, title, final_url, fetched_at, coalesce(source, 'published') AS source,
-    text_sha, error, media_type, language, published_on, length(text) AS n_chars
-FROM pages
+SELECT url, pages.status, title, final_url, fetched_at, coalesce(source, 'published') AS source,
+    text_sha, error, media_type, language, published_on, length(text) AS n_chars, s.state, s.gone
+FROM pages JOIN page_states AS s USING (edition, url)
 WHERE edition = $1 AND url IN (SELECT url FROM citations WHERE {OF_REPORTS})
 """
 REDIRECTS = "SELECT url, final_url FROM pages WHERE edition = $1 AND final_url IS NOT NULL"

@@ -67,11 +67,6 @@ class Metric:
     def key(self) -> tuple[str, str]:
         return self.protocol, self.entry.name
 
-    @property
-    def sign(self) -> int:
-        """The factor that makes higher values better."""
-        return 1 if self.entry.better == "higher" else -1
-
 
 @dataclass(frozen=True)
 class ProtocolComparison:
@@ -124,7 +119,7 @@ def compare_headline_metrics(
     categories = dict(source.frame(CATEGORIES, [edition]).iter_rows())
     pairs = [
         _correlate(one, other, scores, categories, over, same_reports)
-        for one, other in combinations(metrics, 2)
+        for one, other in combinations([m for m in metrics if m.entry.better != "none"], 2)
     ]
     return ProtocolComparison(
         metrics=tuple(metrics),
@@ -229,7 +224,7 @@ def _correlate(
         )
         if None not in pair:
             values.append(pair)  # type: ignore[arg-type]
-    found = rank_correlation([(first.sign * a, second.sign * b) for a, b in values])
+    found = rank_correlation([(first.entry.sign * a, second.entry.sign * b) for a, b in values])
     return (*first.key, *second.key, found.n, n_reports, found.spearman, found.kendall, found.p,
             found.reason)  # fmt: skip
 

@@ -202,6 +202,7 @@ def _tabulate_metrics(
         (name, metric.name): metric.better
         for name, protocol in available_protocols(protocol for protocol, *_ in values).items()
         for metric in protocol.metrics
+        if metric.better != "none"
     }
     rows: list[dict[str, Any]] = []
     for (protocol, judge, metric), of_report in values.items():

@@ -27,7 +27,7 @@ from urllib.parse import unquote
 from tasks.benchmarks.document import PublishedStatement, ReportDocument
 from tasks.extraction.facts import locate_facts
 from tasks.extraction.urls import normalise_url
-from tasks.warehouse.rows import Citation, Claim, Extraction, Report, content_sha
+from tasks.warehouse.rows import NO_URL, Citation, Claim, Extraction, Report, content_sha
 
 EXTRACTOR_VERSION = "published"
 
@@ -208,4 +208,4 @@ def _find_unreliable_reason(report: Report, addresses: _CitedUrls, n_pairs: int)
         return None
     if re.search(r"https?://", report.text):
         return "the published extraction joins no claim to any URL, though the report holds some"
-    return "the report cites no URL"
+    return NO_URL

@@ -158,7 +158,8 @@ class MetricEntry(ConfigModel):
     aggregate: Literal["macro", "micro", "by_category"]
     """How a figure is made: the mean of the reports' values, pooled items, or the mean of the
     question categories' means."""
-    better: Literal["higher", "lower"]
+    better: Literal["higher", "lower", "none"]
+    """`none`: the paper does not say which, so agents have no rank or place by it."""
     description: str
     unit: Literal["share", "number"] = "share"
     """Shares are 0-1 and shown in percent; numbers (of citations, of steps) are shown as such."""
@@ -178,12 +179,22 @@ class MetricEntry(ConfigModel):
 
     @model_validator(mode="after")
     def _check_zero(self) -> Self:
-        if self.zero_if_missing and self.better == "lower":
+        if self.zero_if_missing and self.better != "higher":
             raise ValueError(
                 f"`zero_if_missing` of {self.name}: expected a metric with `better: higher`; where "
                 "less is better, a missing report would win. Remove it."
             )
         return self
+
+    @property
+    def sign(self) -> int:
+        """The factor that makes higher values better; 0 if no value is better."""
+        return {"higher": 1, "lower": -1, "none": 0}[self.better]
+
+    @property
+    def direction(self) -> str:
+        """Which values are better, in words; empty if higher ones are."""
+        return {"higher": "", "lower": "lower is better", "none": "no value is better"}[self.better]
 
 
 Missing = Literal["zero", "excluded"]

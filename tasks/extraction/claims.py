@@ -23,7 +23,7 @@ from tasks.extraction.entries import looks_like_entry
 from tasks.extraction.languages import find_unsplit_language
 from tasks.extraction.reading import read_citations
 from tasks.extraction.references import References
-from tasks.warehouse.rows import CitationKind
+from tasks.warehouse.rows import NO_URL, CitationKind
 
 EXTRACTOR_VERSION = "offline-3"
 
@@ -132,7 +132,7 @@ def explain_unreliable(n_markers: int, n_resolved: int, references: References) 
             return (
                 "the report lists URLs, but no marker in its text says which statement cites them"
             )
-        return "the report cites no URL"
+        return NO_URL
     if references.n_urls == 0 and n_resolved == 0:
         return f"{n_markers} citation markers, but no reference list with URLs"
     if n_resolved < MIN_RESOLVED * n_markers:

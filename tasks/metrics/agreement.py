@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from tasks.metrics.resampling import Array, Interval, bootstrap_intervals
+from tasks.metrics.draws import Array, draw_clusters
+from tasks.metrics.resampling import Interval, bootstrap_intervals
 
 ItemT = TypeVar("ItemT", bound=Hashable)
 LabelT = TypeVar("LabelT", bound=Hashable)
@@ -104,10 +105,14 @@ def measure_agreement(
     if cluster_of is None or not shared:
         return found
     tables = _build_confusion_tables(ours, theirs, [cluster_of(item) for item in shared])
+    n, n_labels, _ = tables.shape
     alike, kappa = bootstrap_intervals(
-        lambda counts: _compute_statistics(counts, tables), len(tables), unit
+        tables.reshape(n, -1),
+        lambda sums: _compute_statistics(sums.reshape(-1, n_labels, n_labels)),
+        draw_clusters(n),
+        unit=unit,
     )
-    return replace(found, n_clusters=len(tables), alike_interval=alike, kappa_interval=kappa)
+    return replace(found, n_clusters=n, alike_interval=alike, kappa_interval=kappa)
 
 
 def _build_confusion_tables(
@@ -123,9 +128,9 @@ def _build_confusion_tables(
     return tables
 
 
-def _compute_statistics(counts: Array, tables: Array) -> Array:
-    """Return `accuracy` and `cohen_kappa` of each draw, NaN where kappa is not defined."""
-    summed = np.tensordot(counts, tables, axes=1)
+def _compute_statistics(summed: Array) -> Array:
+    """Return `accuracy` and `cohen_kappa` of each confusion table, NaN where kappa is not
+    defined."""
     n = summed.sum(axis=(1, 2))
     alike = np.trace(summed, axis1=1, axis2=2) / n
     chance = (summed.sum(axis=1) * summed.sum(axis=2)).sum(axis=1) / n**2

@@ -4,69 +4,66 @@ Means over reports, shares of pooled items and means over categories differ only
 denominators. The figure over all clusters equals that of `aggregates.aggregate`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from tasks.metrics.aggregates import Aggregate
-from tasks.metrics.resampling import Array
+from tasks.metrics.draws import Array, Mask
 
-Mask = npt.NDArray[np.bool_]
-NameT = TypeVar("NameT", str, tuple[str, str])
+Side = tuple[int, int]
+"""An agent, and another: its scores of those assignments for which both have a value."""
 
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """Numerators and denominators summed by cluster, agent and category (a single category where
-    the metric has none)."""
+    """Numerators and denominators summed by cluster, category (a single one where the metric has
+    none) and side."""
 
     numerators: Array
     denominators: Array
 
-    @property
-    def n_clusters(self) -> int:
-        return int(self.numerators.shape[0])
+    @cached_property
+    def has_value(self) -> Mask:
+        """A row per cluster, a column per side."""
+        return np.asarray((self.denominators > 0).any(axis=1))
 
-    def figures(self, counts: Array) -> Array:
-        """Return the mean of the categories' shares, a row per agent, a column per row of `counts`
-        (how often each cluster counts). Empty categories are left out; NaN if all are empty."""
-        return self._means(
-            self._weighted_sums(counts, self.numerators),
-            self._weighted_sums(counts, self.denominators),
-        )
+    @cached_property
+    def flat(self) -> Array:
+        """All sums, a row per cluster."""
+        both = np.concatenate((self.numerators, self.denominators), axis=1)
+        return both.reshape(len(both), both.shape[1] * both.shape[2])
+
+    def figures(self, sums: Array) -> Array:
+        """Return the mean of the categories' shares, a row per side, a column per row of `sums`
+        (weighted sums of `flat`). Empty categories are left out; NaN if all are empty."""
+        _, n_categories, n_sides = self.numerators.shape
+        above, below = np.moveaxis(sums.reshape(len(sums), 2, n_categories, n_sides), 1, 0)
+        return _average(above, below).T
+
+    def select(self, sides: Mask) -> "ClusterSums":
+        return ClusterSums(self.numerators[:, :, sides], self.denominators[:, :, sides])
 
     def overall(self) -> Array:
-        """Return the figure of each agent over all clusters."""
-        return self.figures(np.ones((1, self.n_clusters)))[:, 0]
+        """Return the figure of each side over all clusters."""
+        return self.figures(self.flat.sum(axis=0)[None])[:, 0]
 
     def by_cluster(self) -> Array:
-        """Return the figure of each cluster alone, a row per agent, a column per cluster."""
-        return self._means(self.numerators, self.denominators)
+        """Return the figure of each cluster alone, a row per cluster, a column per side."""
+        return _average(self.numerators, self.denominators)
 
-    def is_linear(self) -> bool:
-        """Whether all agents have the same denominators, so that differences of figures are
-        sums."""
-        first = self.denominators[:, :1, :]
-        return bool((self.denominators == first).all())
 
-    @staticmethod
-    def _means(above: Array, below: Array) -> Array:
-        nonempty = below > 0
-        shares = np.divide(above, below, out=np.zeros_like(above), where=nonempty)
-        n_nonempty = nonempty.sum(axis=2)
-        with np.errstate(invalid="ignore"):
-            found: Array = np.where(n_nonempty > 0, shares.sum(axis=2) / n_nonempty, np.nan)
-        return found.T
-
-    @staticmethod
-    def _weighted_sums(counts: Array, values: Array) -> Array:
-        n_clusters, n_agents, n_categories = values.shape
-        flat = counts @ values.reshape(n_clusters, n_agents * n_categories)
-        return flat.reshape(len(counts), n_agents, n_categories)
+def _average(above: Array, below: Array) -> Array:
+    nonempty = below > 0
+    shares = np.divide(above, below, out=np.zeros_like(above), where=nonempty)
+    n_nonempty = nonempty.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        found: Array = np.where(n_nonempty > 0, shares.sum(axis=1) / n_nonempty, np.nan)
+    return found
 
 
 @dataclass(frozen=True)
@@ -74,6 +71,8 @@ class ScoreMatrix:
     """Numerators and denominators of the reports: a row per assignment, a column per agent."""
 
     agents: list[str]
+    n_clusters: int
+    """Also those that no agent has a report of."""
     clusters: npt.NDArray[np.int64]
     """The cluster number of each assignment."""
     categories: npt.NDArray[np.int64]
@@ -87,16 +86,26 @@ class ScoreMatrix:
         found: Mask = self.denominators > 0
         return found
 
-    def sums(self, rows: Mask, columns: Sequence[int]) -> ClusterSums:
-        """Sum these assignments by cluster, for these agents."""
-        _, cluster = np.unique(self.clusters[rows], return_inverse=True)
+    def sums(self, sides: Sequence[Side]) -> ClusterSums:
+        """Sum the scores of each side by cluster and category."""
+        agents, others = ([side[n] for side in sides] for n in (0, 1))
+        there = self.has_value[:, agents] & self.has_value[:, others]
+        return ClusterSums(
+            self._sum(self.numerators[:, agents] * there),
+            self._sum(self.denominators[:, agents] * there),
+        )
+
+    def _sum(self, values: Array) -> Array:
+        # SciPy takes a while to import, and most commands sum nothing.
+        from scipy.sparse import csr_array
+
         n_categories = int(self.categories.max(initial=0)) + 1
-        shape = (int(cluster.max(initial=-1)) + 1, len(columns), n_categories)
-        sums = ClusterSums(np.zeros(shape), np.zeros(shape))
-        place: Any = (cluster, slice(None), self.categories[rows])
-        np.add.at(sums.numerators, place, self.numerators[rows][:, columns])
-        np.add.at(sums.denominators, place, self.denominators[rows][:, columns])
-        return sums
+        rows, n = self.clusters * n_categories + self.categories, len(values)
+        place = csr_array(
+            (np.ones(n), (rows, np.arange(n))), shape=(self.n_clusters * n_categories, n)
+        )
+        summed: Array = place @ values
+        return summed.reshape(self.n_clusters, n_categories, values.shape[1])
 
 
 def build_score_matrix(
@@ -104,6 +113,7 @@ def build_score_matrix(
     how: Aggregate,
     category_of: Mapping[str, str],
     article_of: Mapping[str, str | None],
+    assignable: Collection[str] = (),
 ) -> ScoreMatrix:
     """Return what `aggregate` sums, for all agents.
 
@@ -112,28 +122,28 @@ def build_score_matrix(
         how: As for `aggregates.aggregate`.
         category_of: Category per assignment; assignments without one form a category together.
         article_of: Article per assignment; an assignment without one is a cluster of its own.
+        assignable: All assignments that agents can have scores of; those of `scores` count anyway.
     """
-    agents = sorted(set(scores["agent"]))
-    assignments = sorted(set(scores["assignment"]))
-    column, row = ({name: n for n, name in enumerate(names)} for names in (agents, assignments))
+    agents, assignments = (scores[name].unique().sort() for name in ("agent", "assignment"))
+    keys = {name: _cluster_key(name, article_of) for name in {*assignable, *assignments}}
+    number = {key: n for n, key in enumerate(sorted(set(keys.values())))}
+    named = [category_of.get(name, "") if how == "by_category" else "" for name in assignments]
+    category = {name: n for n, name in enumerate(sorted(set(named)))}
+    pooled = how == "micro"
+    valued = scores.filter(pl.col("value").is_not_null())
+    place = (
+        assignments.search_sorted(valued["assignment"]).to_numpy(),
+        agents.search_sorted(valued["agent"]).to_numpy(),
+    )
     above = np.zeros((len(assignments), len(agents)))
     below = np.zeros_like(above)
-    pooled = how == "micro"
-    valued = scores.filter(pl.col("value").is_not_null()).select(
-        "agent",
-        "assignment",
-        pl.col("numerator" if pooled else "value").cast(pl.Float64),
-        (pl.col("n_items") if pooled else pl.lit(1.0)).cast(pl.Float64).alias("below"),
-    )
-    for agent, assignment, numerator, denominator in valued.iter_rows():
-        above[row[assignment], column[agent]] = numerator
-        below[row[assignment], column[agent]] = denominator
+    above[place] = valued["numerator" if pooled else "value"].cast(pl.Float64).to_numpy()
+    below[place] = valued["n_items"].to_numpy() if pooled else 1.0
     return ScoreMatrix(
-        agents,
-        _number_names([_cluster_key(name, article_of) for name in assignments]),
-        _number_names(
-            [category_of.get(name, "") if how == "by_category" else "" for name in assignments]
-        ),
+        agents.to_list(),
+        len(number),
+        np.array([number[keys[name]] for name in assignments], dtype=np.int64),
+        np.array([category[name] for name in named], dtype=np.int64),
         above,
         below,
     )
@@ -142,8 +152,3 @@ def build_score_matrix(
 def _cluster_key(assignment: str, article_of: Mapping[str, str | None]) -> tuple[str, str]:
     article = article_of.get(assignment)
     return ("article", article) if article else ("assignment", assignment)
-
-
-def _number_names(names: Sequence[NameT]) -> npt.NDArray[np.int64]:
-    number = {name: n for n, name in enumerate(sorted(set(names)))}
-    return np.array([number[name] for name in names], dtype=np.int64)

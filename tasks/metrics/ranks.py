@@ -1,11 +1,18 @@
 """Ranks of agents, and the ranges of ranks that the data allow for each."""
 
+import math
 from collections.abc import Iterable, Sequence
+from statistics import NormalDist
 
 import polars as pl
 
 SIGNIFICANCE_LEVEL = 0.05
 """Corrected p below which a difference counts as real."""
+MIN_ARTICLES = 6
+"""With fewer, nothing can be significant and there are no ranks: of 2^n ways to swap two agents
+within n articles two give the largest difference, so p is at least 2^(1-n)."""
+POWER = 0.8
+"""Share of editions in which a real difference should be found."""
 
 
 def rank_ranges(
@@ -33,13 +40,18 @@ def rank_ranges(
     }
 
 
-def can_be_significant(n_articles: int, n_pairs: int) -> bool:
-    """Whether the largest possible difference of two agents would count as real.
+def estimate_articles_needed(effect_size: float, n_pairs: int) -> int:
+    """Return about how many articles a difference of this size needs to be significant among so
+    many pairs in four of five editions.
 
-    Of 2^n ways to swap the agents within n articles, two give the largest difference, so p is at
-    least 2^(1-n); Holm's method multiplies the smallest p-value of k pairs by k.
+    Of a paired t-test: ((z_a + z_b) / d_z)^2 + z_a^2 / 2 (Guenther 1981), where z_a is the normal
+    quantile of the level, divided by the number of pairs and two-sided, and z_b of the power. The
+    randomization test has about the same power, and the max-T correction a little more.
     """
-    return n_pairs * 2.0 ** (1 - n_articles) < SIGNIFICANCE_LEVEL
+    normal = NormalDist()
+    level = normal.inv_cdf(1 - SIGNIFICANCE_LEVEL / (2 * n_pairs))
+    needed = ((level + normal.inv_cdf(POWER)) / effect_size) ** 2 + level**2 / 2
+    return max(MIN_ARTICLES, math.ceil(needed))
 
 
 def competition_ranks(values: Sequence[float], *, higher_is_better: bool) -> list[int]:

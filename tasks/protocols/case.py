@@ -146,6 +146,7 @@ RUBRIC_SCHEMA = {
 BUNDLE_SCHEMA = {"assignment": pl.String, "settings": pl.String}
 
 
+ADDRESS_SCHEMA = dict.fromkeys(("assignment", "url", "state"), pl.String)
 ASKED_SCHEMA = {"assignment": pl.String, "n_facts": pl.Int64, "n_points": pl.Int64}
 """The reference's facts and the key points of an assignment."""
 
@@ -157,7 +158,11 @@ class JudgedReports(BaseModel):
         pairs_reliable, pairs_reason.
     verdicts: assignment, step, item, status, label, score, reason; `done` reports only.
     claims: assignment, number, attributed (it cites a page by a pair that is not `inferred`), own
-        (by an `explicit` pair), leaked, published (its publisher extracted it).
+        (by an `explicit` pair), cited (attributed, or its publisher names a URL that the report
+        does not contain), leaked, published (its publisher extracted it).
+    addresses: assignment, url, state: the different addresses that a report cites, with their state
+        in the view `page_states`.
+    archive_asked: Whether an archive was asked about addresses of this edition that are gone.
     answers: A frame of ANSWER_SCHEMA; questions only.
     redirects: Redirects of the edition's fetched pages.
     rubrics: A frame of RUBRIC_SCHEMA, the judged items; only for protocols with a rubric.
@@ -171,6 +176,8 @@ class JudgedReports(BaseModel):
     verdicts: pl.DataFrame
     claims: pl.DataFrame
     answers: pl.DataFrame = pl.DataFrame(schema=ANSWER_SCHEMA)
+    addresses: pl.DataFrame = pl.DataFrame(schema=ADDRESS_SCHEMA)
+    archive_asked: bool = False
     redirects: Redirects = {}
     rubrics: pl.DataFrame = pl.DataFrame(schema=RUBRIC_SCHEMA)
     bundles: pl.DataFrame = pl.DataFrame(schema=BUNDLE_SCHEMA)

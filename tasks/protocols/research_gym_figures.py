@@ -151,7 +151,7 @@ def _compute_recall(
 def _compute_precision(
     judged: JudgedReports, judge: Judge, zeros: pl.DataFrame
 ) -> list[pl.DataFrame]:
-    names = ("citation_precision", "citation_precision_strict")
+    names = ("citation_precision", "citation_precision_readable")
     published, evaluated = "citation_precision_published", "citation_evaluated_share"
     if VerifySupport not in judge.decides:
         cannot = explain_cannot(judge, VerifySupport.action)
@@ -163,14 +163,15 @@ def _compute_precision(
         .otherwise(pl.col("status")),
         worth=pl.col("label").replace_strict(SUPPORT_WORTH, default=0.0, return_dtype=pl.Float64),
     )
+    # In the paper, what nobody could read supports nothing.
     tried = claims.with_columns(
         status=pl.when(pl.col("status") == Status.UNFETCHABLE)
         .then(pl.lit(str(Status.OK)))
         .otherwise(pl.col("status"))
     )
     found = {
-        names[0]: (claims, pl.col("worth")),
-        names[1]: (tried, pl.col("worth")),
+        names[0]: (tried, pl.col("worth")),
+        names[1]: (claims, pl.col("worth")),
         evaluated: (tried, pl.col("label").is_not_null()),
     }
     open_reports = claims.filter(pl.col("status").is_in(OPEN_STATUSES)).select(
@@ -180,7 +181,7 @@ def _compute_precision(
     for metric, (verdicts, hit) in found.items():
         figures = build_share(metric, verdicts, hit, judged, NO_PAGES)
         rows[metric] = add_reasons(add_reasons(figures, open_reports), find_unreliable(judged))
-    return [*rows.values(), _to_published(published, rows[names[1]], zeros)]
+    return [*rows.values(), _to_published(published, rows[names[0]], zeros)]
 
 
 def _select_given(judged: JudgedReports, item: str) -> pl.DataFrame:

@@ -42,7 +42,9 @@ from tasks.protocols.wiki_fact_figures import (
     compute_conflict,
     compute_coverage,
     compute_leakage,
+    compute_never_existed,
     compute_references,
+    compute_uncited,
 )
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Citation, Status, canonical_values
@@ -185,7 +187,9 @@ class WikiFact:
                 *compute_coverage(judged),
                 *compute_conflict(judged, judge),
                 *compute_references(judged, judge),
+                *compute_never_existed(judged),
                 *compute_leakage(judged),
+                *compute_uncited(judged),
             ]
         )
 

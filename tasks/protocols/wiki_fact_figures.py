@@ -1,18 +1,18 @@
-"""The figures of Wiki Fact: coverage, conflict, reference accuracy, leakage."""
+"""The figures of Wiki Fact: coverage, conflict, reference accuracy, addresses, leakage."""
 
 import polars as pl
 
+from tasks.judges.decisions import CONFLICT as CONTRADICTS
 from tasks.judges.decisions import CONSISTENT, INCONSISTENT, SUPPORT, Judge, explain_cannot
 from tasks.metrics.ratios import combine_citation_labels
 from tasks.protocols.case import JudgedReports
 from tasks.protocols.figures import (
-    FIGURE_SCHEMA,
     add_reasons,
     build_not_assessed,
     build_share,
     find_unreliable,
 )
-from tasks.warehouse.rows import Status
+from tasks.warehouse.rows import NO_URL, Status
 
 COVERAGE, COVERAGE_ALL, CONFLICT, CITATION = "coverage", "coverage_all", "conflict", "citation"
 """Steps. `coverage_all`: coverage by all claims; only of reports with claims that cite the
@@ -20,6 +20,11 @@ article."""
 EARLIER_LEAKS = "it was judged when copies of the article did not count as leaks"
 """The reason of a coverage that still counts all claims, although some leak by today's rule."""
 NO_PAGES = "no cited page of this report has been fetched"
+NO_ADDRESSES = "the report cites no page whose state is known"
+NO_ARCHIVE = (
+    "no archive was asked: `evergreen fetch` asks one about addresses that are gone, once an "
+    "operator is named (`operator` in configs/web.yaml)"
+)
 OTHER_LANGUAGE = "not_assessed: the report is in another language"
 """The beginning of the reason of items that are not compared."""
 
@@ -71,66 +76,94 @@ def compute_conflict(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
 
 
 def compute_references(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
-    pairs = judged.select_step(CITATION)
-    claims = _group_by_claim(pairs)
-    evaluated = claims.filter(pl.col("label").is_not_null())
-    # Strict: a claim whose pages could all not be fetched counts as not supported. A claim with a
-    # page never tried or an answer missing is open. If the judge could not answer for a fetched
-    # page, the claim does not count.
-    strict = claims.with_columns(
-        status=pl.when(pl.col("label").is_not_null())
-        .then(pl.lit(Status.OK))
-        .when(pl.col("undecided"))
-        .then(pl.lit(Status.JUDGE_ERROR))
-        .when(pl.col("unanswered"))
-        .then(pl.lit(Status.NOT_ASSESSED))
-        .otherwise(pl.lit(Status.OK))
-    )
-    supported = pl.col("label") == SUPPORT
+    """Compute the figures of citations, by pair and by claim. What nobody could read supports
+    nothing in the paper's; what our side has not fetched is open."""
+    pairs, claims = _name_pairs(judged.select_step(CITATION)), _group_by_claim(judged)
+    supported, unread = pl.col("label") == SUPPORT, pl.col("status") == Status.UNFETCHABLE
+    as_unsupported = pl.when(unread).then(pl.lit(str(Status.OK))).otherwise("status")
     figures = {
-        "ref_acc": (evaluated, supported),
-        "ref_acc_strict": (strict, supported),
-        "ref_acc_pairs": (pairs, supported),
-        "evaluated_share": (claims, pl.col("label").is_not_null()),
+        "ref_acc": (pairs.with_columns(status=as_unsupported), supported),
+        "ref_acc_readable": (claims, supported),
+        "ref_acc_claims": (claims.with_columns(status=as_unsupported), supported),
+        "evaluated_share": (
+            claims.with_columns(status=pl.lit("ok")),
+            pl.col("label").is_not_null(),
+        ),
     }
     blind = []
     if judge.sees_conflict:
-        figures["ref_conflict"] = (evaluated, pl.col("label") == "conflict")
+        figures["ref_conflict"] = (claims, pl.col("label") == CONTRADICTS)
+        figures["ref_disputed"] = (claims, pl.col("disputed"))
     else:
         reason = explain_cannot(judge, "see contradiction")
-        blind = build_not_assessed(judged, reason, "ref_conflict")
-    rows = pl.concat(
-        [build_share(metric, *shares, judged, NO_PAGES) for metric, shares in figures.items()]
+        blind = build_not_assessed(judged, reason, "ref_conflict", "ref_disputed")
+    rows = {
+        metric: build_share(metric, *shares, judged, NO_PAGES) for metric, shares in figures.items()
+    }
+    # An open claim is not evaluated yet: the figure counts it, and is provisional.
+    still_open = rows["ref_acc_readable"].select("assignment", "n_open")
+    rows["evaluated_share"] = rows["evaluated_share"].update(
+        still_open, on="assignment", maintain_order="left"
     )
-    n_open = claims.group_by("assignment").agg(pl.col("undecided").sum().cast(pl.Int64))
-    rows = rows.join(n_open, on="assignment", how="left").select(
-        pl.exclude("n_open", "undecided"), n_open=pl.col("undecided").fill_null(0)
-    )
-    return [add_reasons(rows.select(list(FIGURE_SCHEMA)), find_unreliable(judged)), *blind]
+    return [add_reasons(pl.concat(rows.values()), find_unreliable(judged)), *blind]
 
 
-def _group_by_claim(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return, per cited claim, its label (null if no page was decided), whether a page is open, and
-    whether the judge could not answer for a fetched page."""
-    unanswered = pl.col("status").is_in([Status.BLOCKED, Status.NOT_ASSESSED])
-    never = pl.col("status").is_in([Status.SKIPPED, Status.JUDGE_ERROR, Status.UNPARSABLE])
+def _name_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return pairs with the label (null unless decided); those never tried are open, like failed
+    answers of the judge."""
+    return pairs.with_columns(
+        claim=pl.col("item").str.split(" ").list.first(),
+        label=pl.when(pl.col("status") == "ok").then("label"),
+        status=pl.when(pl.col("status").is_in([Status.SKIPPED, Status.UNPARSABLE]))
+        .then(pl.lit(str(Status.JUDGE_ERROR)))
+        .otherwise("status"),
+    )
+
+
+def _group_by_claim(judged: JudgedReports) -> pl.DataFrame:
+    """Return, per cited claim, its label (null if no page was decided), whether it is disputed, and
+    its status: `ok` if a page was decided, else open if any is, else unanswered if the judge did
+    not answer for a page, else unfetchable."""
+    pairs = _name_pairs(judged.select_step(CITATION))
+    unanswered = pl.col("status").is_in([Status.BLOCKED, Status.NOT_ASSESSED]).any()
     return (
-        pairs.with_columns(claim=pl.col("item").str.split(" ").list.first())
-        .group_by("assignment", "claim")
+        pairs.group_by("assignment", "claim")
         .agg(
-            labels=pl.col("label").filter(pl.col("status") == "ok"),
-            undecided=never.any(),
-            unanswered=unanswered.any(),
+            labels=pl.col("label").drop_nulls(),
+            status=pl.when(pl.col("label").is_not_null().any())
+            .then(pl.lit(str(Status.OK)))
+            .when((pl.col("status") == Status.JUDGE_ERROR).any())
+            .then(pl.lit(str(Status.JUDGE_ERROR)))
+            .when(unanswered)
+            .then(pl.lit(str(Status.NOT_ASSESSED)))
+            .otherwise(pl.lit(str(Status.UNFETCHABLE))),
         )
         .sort("assignment", "claim")
         .with_columns(
             label=pl.col("labels").map_elements(
                 lambda labels: combine_citation_labels(labels.to_list()), return_dtype=pl.String
             ),
-            status=pl.lit("ok"),
+            disputed=pl.col("labels").list.contains(SUPPORT)
+            & pl.col("labels").list.contains(CONTRADICTS),
         )
-        .with_columns(undecided=pl.col("undecided") & pl.col("label").is_null())
     )
+
+
+def compute_never_existed(judged: JudgedReports) -> list[pl.DataFrame]:
+    """Compute the share of a report's different addresses that never existed, of those whose state
+    is known."""
+    if not judged.archive_asked:
+        return build_not_assessed(judged, NO_ARCHIVE, "never_existed")
+    state = pl.col("state")
+    known = judged.addresses.with_columns(
+        status=pl.when(state == "open")
+        .then(pl.lit(str(Status.JUDGE_ERROR)))
+        .when(state == "missing")
+        .then(pl.lit(str(Status.NOT_ASSESSED)))
+        .otherwise(pl.lit(str(Status.OK)))
+    )
+    rows = build_share("never_existed", known, state == "never_existed", judged, NO_ADDRESSES)
+    return [add_reasons(rows, find_unreliable(judged))]
 
 
 def compute_leakage(judged: JudgedReports) -> list[pl.DataFrame]:
@@ -141,10 +174,25 @@ def compute_leakage(judged: JudgedReports) -> list[pl.DataFrame]:
     published = judged.claims.filter(pl.col("published")).select("assignment")
     trusted = judged.reports.filter(pl.col("pairs_reliable")).select("assignment")
     known = pl.concat([published, trusted]).unique()
-    claims = judged.claims.join(known, on="assignment", how="semi")
-    claims = claims.with_columns(status=pl.lit("ok"))
-    rows = [
-        build_share(metric, claims, pl.col("leaked"), judged, "the report has no claims")
+    return [
+        _build_claim_share(metric, pl.col("leaked"), known, judged)
         for metric in ("leakage_rate", "leakage_rate_by_article")
     ]
-    return [add_reasons(pl.concat(rows), find_unreliable(judged))]
+
+
+def compute_uncited(judged: JudgedReports) -> list[pl.DataFrame]:
+    """Compute the share of claims without a citation, over reports whose pairs are reliable or that
+    cite no URL at all."""
+    reliable = pl.col("pairs_reliable") | (pl.col("pairs_reason") == NO_URL)
+    known = judged.reports.filter(reliable).select("assignment")
+    return [_build_claim_share("uncited_share", ~pl.col("cited"), known, judged)]
+
+
+def _build_claim_share(
+    metric: str, hit: pl.Expr, known: pl.DataFrame, judged: JudgedReports
+) -> pl.DataFrame:
+    """Return the share of claims for which `hit` holds, of the reports `known` (assignment)."""
+    claims = judged.claims.join(known, on="assignment", how="semi")
+    claims = claims.with_columns(status=pl.lit("ok"))
+    rows = build_share(metric, claims, hit, judged, "the report has no claims")
+    return add_reasons(rows, find_unreliable(judged))

@@ -38,9 +38,9 @@ DIFFERENCES_NOTE = (
     "Difference: the first agent's figure minus the second's, over the articles that both have, in "
     "percentage points (or in the metric's unit). Effect size: Cohen's d_z, the mean divided by "
     "the standard deviation of the articles' differences. First better: share of articles, ties "
-    "count half. p: two-sided randomization test within articles, Holm-corrected over all pairs "
-    "of the metric; a difference is significant if the corrected p is below .05. *: one of the "
-    "two figures is provisional."
+    "count half. p: two-sided randomization test within articles; p corrected: for all pairs of "
+    "the metric together (step-down max-T); a difference is significant if the corrected p is "
+    "below .05. *: one of the two figures is provisional."
 )
 
 
@@ -186,8 +186,10 @@ def _compare_agents(material: SiteMaterial, judge: str) -> Iterator[SiteTable]:
     for (protocol, metric), rows in pairs.group_by("protocol", "metric", maintain_order=True):
         if rows["difference"].is_not_null().any():
             entry = material.metric(str(protocol), str(metric))
-            direction = "" if entry.better == "higher" else ", lower is better"
-            title = f"{material.protocol_title(str(protocol))}: {entry.title}{direction}"
+            title = ", ".join(
+                filter(None, (f"{material.protocol_title(str(protocol))}: {entry.title}",
+                              entry.direction))
+            )  # fmt: skip
             yield SiteTable(
                 caption=f"{title} · {material.judge_title(judge)}",
                 columns=DIFFERENCES,

@@ -137,6 +137,7 @@ def _render_part(parts: BoardParts, assignments: Sequence[str]) -> dict[str, Any
             column.entry,
             parts.category_of,
             parts.article_of,
+            assignable=parts.assignable.intersection(assignments),
             unranked=parts.unranked,
             all_pairs=False,
         )
@@ -146,7 +147,8 @@ def _render_part(parts: BoardParts, assignments: Sequence[str]) -> dict[str, Any
     n, counts = len(assignments), _count_reports(parts, scores, assignments)
     return {
         "said": f"{n} {'article' if n == 1 else 'articles'}. Intervals and rank ranges are "
-        "recomputed for these articles; fewer than five articles have no interval.",
+        "recomputed for these articles; fewer than five articles have no interval, and fewer than "
+        "six no ranks.",
         "rows": [
             _render_row(agent, by_metric, parts, counts.get(agent)) for agent in [*order, *last]
         ],

@@ -16,6 +16,7 @@ from tasks.scoring.board_notes import (
     describe_empty_lists,
     describe_mixed_models,
     describe_reports,
+    describe_weak_ranks,
     format_delivered,
     list_apart,
 )
@@ -95,6 +96,14 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                                 describe_reports(of_board, "Reports", material.agents),
                                 describe_earlier_leaks(
                                     material.source, material.edition, judge, board, material.agents
+                                ),
+                                describe_weak_ranks(
+                                    material.source,
+                                    material.edition,
+                                    judge,
+                                    of_board,
+                                    board,
+                                    material.agents,
                                 ),
                                 describe_empty_lists(of_board, material.agents),
                                 describe_mixed_models(of_board, material.agents),

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from tasks.base import Frozen
+from tasks.scoring.pending import SCORER_VERSION
 from tasks.site.mark import WORK_PREFIX, UnwritableSite, check_target, write_atomically
 from tasks.warehouse.store import Readable
 
@@ -29,6 +30,8 @@ class ComparisonStart(Frozen):
     edition: str
     judge: str
     """The judge that judges again."""
+    scorer_version: str = ""
+    """What figures meant then; empty if an earlier Evergreen began it."""
     figures: list[dict[str, str | float | int | bool | None]]
     """Rows of BOARD_SQL."""
 
@@ -139,12 +142,25 @@ def compare_files(before: Path, after: Path) -> tuple[tuple[FileChange, ...], in
 
 
 def load_unfinished(folder: Path, edition: str, judge: str) -> ComparisonStart | None:
-    """Load the start of an unfinished comparison of this edition and judge; None without one."""
+    """Load the start of an unfinished comparison of this edition and judge; None without one.
+
+    Raises:
+        UnwritableSite: its figures were scored by another version, in which they may mean
+            something else.
+    """
     start, changes = folder / FIGURES, load_changes(folder)
     if not start.exists() or not (folder / BEFORE).is_dir() or (changes and changes.complete):
         return None
     begun = ComparisonStart.model_validate_json(start.read_text("utf-8"))
-    return begun if (begun.edition, begun.judge) == (edition, judge) else None
+    if (begun.edition, begun.judge) != (edition, judge):
+        return None
+    if begun.scorer_version != SCORER_VERSION:
+        raise UnwritableSite(
+            f"{start} was begun by scorer version {begun.scorer_version or '4 or earlier'}, and "
+            f"this is version {SCORER_VERSION}: figures of the same name may mean something else, "
+            "so they are not compared. Name a new folder with --to, which begins anew."
+        )
+    return begun
 
 
 def clear_comparison(folder: Path) -> None:

@@ -17,7 +17,7 @@ from tasks.configuration.models import (
     load_protocol,
 )
 from tasks.judges.llm.prompts import Prompt
-from tasks.metrics.resampling import RESAMPLES, SEED
+from tasks.metrics.draws import RESAMPLES, SEED
 from tasks.models.prices import ModelPrice, load_prices
 from tasks.protocols.registry import PROTOCOLS, get_protocol_title
 from tasks.publishing.material import SiteMaterial

@@ -1,20 +1,20 @@
 """The differences between any two agents by one metric, with their significance."""
 
-from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from tasks.configuration.models import MetricEntry
-from tasks.metrics.cluster_sums import Mask, ScoreMatrix
-from tasks.metrics.randomization_test import count_draws, holm_correction, randomization_p_values
-from tasks.metrics.resampling import Array, Interval, bootstrap_intervals
+from tasks.metrics.cluster_sums import ScoreMatrix, Side
+from tasks.metrics.draws import Array, Draws
+from tasks.metrics.pair_sums import NEGLIGIBLE, sum_pairs
+from tasks.metrics.randomization_test import randomization_p_values, split_pairs
+from tasks.metrics.resampling import Interval, bootstrap_intervals
 
 NONE_SHARED = "no article of which both have a value"
-NEGLIGIBLE = 1e-12
-"""Smaller differences count as zero."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,17 @@ class Pair:
     p: float | None = None
     """p-value of the difference, from the randomization test; 0-1."""
     p_adjusted: float | None = None
-    """p-value with Holm's correction for `n_pairs` pairs."""
+    """The same, corrected for `n_pairs` pairs by the step-down max-T method."""
     reason: str | None = None
     """Why a value is missing."""
 
 
 def compare_pairs(
-    items: ScoreMatrix, metric: MetricEntry, unranked: Container[str], all_pairs: bool = True
+    items: ScoreMatrix,
+    metric: MetricEntry,
+    draws: Draws,
+    unranked: Container[str],
+    all_pairs: bool = True,
 ) -> tuple[Pair, ...]:
     """Compare agents with a value: each two that are ranked, corrected for all these pairs, and
     each agent that is not ranked with each that is, corrected for its own pairs alone.
@@ -66,74 +70,54 @@ def compare_pairs(
             for column in valued
             if column not in ranked
         ]
-    sign = 1 if metric.better == "higher" else -1
-    found = chain.from_iterable(_compare_family(items, each, sign, all_pairs) for each in families)
+    found = [
+        pair
+        for each in families
+        for pair in _compare_family(items, each, metric.sign, draws, all_pairs)
+    ]
     return tuple(sorted(found, key=lambda pair: (pair.agent, pair.other)))
 
 
 def _compare_family(
-    items: ScoreMatrix, family: Sequence[tuple[int, int]], sign: int, intervals: bool
+    items: ScoreMatrix, family: Sequence[Side], sign: int, draws: Draws, intervals: bool
 ) -> Iterator[Pair]:
     """Compare pairs of columns; p-values are corrected for these pairs."""
-    counted = items.has_value
-    common: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
-    for one, other in family:
-        common[(counted[:, one] & counted[:, other]).tobytes()].append((one, other))
-    n_pairs = sum(len(pairs) for mask, pairs in common.items() if any(mask))
-    found = [
-        pair
-        for mask, pairs in common.items()
-        for pair in _compare_alike(
-            items, np.frombuffer(mask, dtype=np.bool_), pairs, sign, n_pairs, intervals
-        )
-    ]
-    adjusted = iter(holm_correction([pair.p for pair in found if pair.p is not None]))
-    for pair in found:
-        yield pair if pair.p is None else replace(pair, p_adjusted=next(adjusted))
-
-
-def _compare_alike(
-    items: ScoreMatrix,
-    rows: Mask,
-    pairs: list[tuple[int, int]],
-    sign: int,
-    n_pairs: int,
-    intervals: bool,
-) -> Iterator[Pair]:
-    """Compare pairs that share the same assignments, all at once."""
-    columns = sorted({column for pair in pairs for column in pair})
-    names = [items.agents[column] for column in columns]
-    sums = items.sums(rows, columns)
-    places_of = [(columns.index(one), columns.index(other)) for one, other in pairs]
-    if not sums.n_clusters:
-        for one, other in places_of:
-            yield Pair(names[one], names[other], 0, n_pairs, reason=NONE_SHARED)
+    names, there = items.agents, items.has_value
+    shared = [(one, other) for one, other in family if (there[:, one] & there[:, other]).any()]
+    for one, other in sorted({*family} - {*shared}):
+        yield Pair(names[one], names[other], 0, len(shared), reason=NONE_SHARED)
+    if not shared:
         return
-    first, second = [one for one, _ in places_of], [other for _, other in places_of]
-    whole, single = sums.overall(), sums.by_cluster()
-    unknown = [Interval(None, None)] * len(pairs)
+    tests = iter(randomization_p_values(items, shared, draws))
+    for some in split_pairs(items, shared):
+        for (one, other), values in zip(
+            some, _describe_pairs(items, some, sign, draws, intervals), strict=True
+        ):
+            p, corrected = next(tests)
+            yield Pair(names[one], names[other], n_pairs=len(shared), p=p, p_adjusted=corrected,
+                       **values)  # fmt: skip
 
-    def differences(counts: Array) -> Array:
-        figures = sums.figures(counts)
-        return figures[first] - figures[second]
 
-    spans = bootstrap_intervals(differences, sums.n_clusters) if intervals else unknown
-    tests = randomization_p_values(sums, places_of, count_draws(n_pairs))
-    for (one, other), span, p in zip(places_of, spans, tests, strict=True):
-        apart, difference = single[one] - single[other], float(whole[one] - whole[other])
-        yield Pair(
-            agent=names[one],
-            other=names[other],
-            n_articles=sums.n_clusters,
-            difference=difference if abs(difference) >= NEGLIGIBLE else 0.0,
-            low=span.low,
-            high=span.high,
-            effect_size=_compute_effect_size(apart),
-            better_share=_compute_better_share(apart * sign),
-            p=p,
-            n_pairs=n_pairs,
-            reason=span.reason,
-        )
+def _describe_pairs(
+    items: ScoreMatrix, pairs: Sequence[Side], sign: int, draws: Draws, intervals: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield what does not hang on other pairs: the difference, its interval, its size."""
+    sums = sum_pairs(items, pairs)
+    spans = [Interval(None, None)] * len(pairs)
+    if intervals:
+        spans = bootstrap_intervals(sums.flat, sums.differences, draws, sums.has_both)
+    single = sums.by_cluster()
+    for place, (difference, span) in enumerate(zip(sums.overall().tolist(), spans, strict=True)):
+        apart = single[sums.has_both[:, place], place]
+        yield {
+            "n_articles": len(apart),
+            "difference": difference,
+            "low": span.low,
+            "high": span.high,
+            "effect_size": _compute_effect_size(apart),
+            "better_share": _compute_better_share(apart * sign),
+            "reason": span.reason,
+        }
 
 
 def _compute_effect_size(apart: Array) -> float | None:

@@ -1,6 +1,5 @@
 """What is said with a board: reports delivered, agents listed apart, ranges, the other figure."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -10,7 +9,7 @@ import polars as pl
 from tasks.base import format_count
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry, Missing
-from tasks.metrics.ranks import can_be_significant
+from tasks.metrics.ranks import MIN_ARTICLES, estimate_articles_needed
 from tasks.protocols.registry import available_protocols
 from tasks.protocols.wiki_fact_figures import EARLIER_LEAKS
 from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
@@ -23,6 +22,13 @@ SELECT agent, count(*) FROM scores WHERE edition = $1 AND judge = $2
     AND metric = 'coverage_wiki' AND reason = $3 AND list_contains($4, protocol)
 GROUP BY agent ORDER BY agent
 """
+LARGEST = """
+SELECT agent, other, effect_size, n_pairs, n_articles FROM agent_pairs
+WHERE edition = $1 AND judge = $2 AND metric = $3 AND list_contains($4, protocol)
+    AND list_contains($5, agent) AND list_contains($5, other) AND effect_size <> 0
+ORDER BY abs(difference) DESC, agent, other LIMIT 1
+"""
+"""The largest difference between agents ($5) by a metric ($3)."""
 EMPTY_LIST = "‡"
 """The mark of a figure that rests on an empty list that the offline extractor doubts."""
 MIXED_MODELS = "§"
@@ -160,15 +166,51 @@ def describe_ranges(rows: pl.DataFrame, board: Board) -> str:
         "#: the places that an agent may have, by its significant differences from others on the "
         f"{items} that both have (evergreen compare agents). Based on {over} {items}."
     )
-    n_pairs = math.comb(ranked.height, 2)
-    if n_pairs and not can_be_significant(counted[-1], n_pairs):
-        note += (
-            f" {over} {items} are too few for any difference between "
-            f"{ranked.height} ranked agents to be significant."
-        )
     if ranked["low"].is_not_null().any():
         note += f" {INTERVAL}: the bootstrap interval of {board.columns[by]} over {items}."
     return note
+
+
+def _explain_no_ranks(rows: pl.DataFrame) -> str:
+    """Say that there are no ranks, as the agents that could have one have too few articles."""
+    could = rows.filter(pl.col("value").is_not_null(), pl.col("unranked").is_null())
+    counted = could["n_articles"].to_list()
+    if not counted or any(n is None or n >= MIN_ARTICLES for n in counted):
+        return ""
+    return (
+        f"No ranks: with fewer than {MIN_ARTICLES} articles no difference between agents can be "
+        "significant."
+    )
+
+
+def describe_weak_ranks(
+    source: Readable,
+    edition: str,
+    judge: str,
+    rows: pl.DataFrame,
+    board: Board,
+    names: Mapping[str, str] = NO_NAMES,
+) -> str:
+    """Say about how many articles the largest difference would need where no two agents can be told
+    apart, or why there are no ranks at all; empty on other boards."""
+    by = choose_ranking_metric(rows, board)
+    ranked = rows.filter(pl.col("metric") == by, pl.col("rank_from").is_not_null())
+    if ranked.is_empty():
+        return _explain_no_ranks(rows.filter(pl.col("metric") == by))
+    agents = ranked["agent"].to_list()
+    if not ranked.filter(pl.col("rank_to") - pl.col("rank_from") < len(agents) - 1).is_empty():
+        return ""
+    given = [edition, judge, by, sorted(board.protocols), agents]
+    found = list(source.frame(LARGEST, given).iter_rows())
+    if not found:
+        return ""
+    [(agent, other, effect_size, n_pairs, n_articles)] = found
+    needed = max(estimate_articles_needed(effect_size, n_pairs), n_articles + 1)
+    both = " and ".join(names.get(each, each) for each in (agent, other))
+    return (
+        f"No two ranked agents can be told apart. The largest difference, of {both}, would need "
+        f"about {needed:,} articles."
+    )
 
 
 def describe_ranks(rows: pl.DataFrame, board: Board) -> list[str]:

@@ -14,8 +14,9 @@ COLUMNS = {
     "coverage_wiki_all": "All cl.",
     "wiki_conflict": "Confl.",
     "ref_acc": "Ref. acc.",
-    "ref_acc_strict": "Strict",
+    "ref_acc_readable": "Readable",
     "evaluated_share": "Eval.",
+    "never_existed": "Never ex.",
     "leakage_rate": "Leak",
     "writing_overall": "Writing",
 }
@@ -83,7 +84,7 @@ GYM_COLUMNS = {
 }
 """The figures of DeepResearchGym's paper, and recall by the claims' own markers; other formats also
 show those of the published code."""
-COUNTS = {"coverage_wiki": "Facts", "ref_acc": "Claims", "rubric_score": "Items"}
+COUNTS = {"coverage_wiki": "Facts", "ref_acc": "Pairs", "rubric_score": "Items"}
 """Metrics shown with their number of items, by its heading."""
 
 
@@ -137,15 +138,17 @@ BOARDS = (
         "coverage_wiki",
         "Rep.",
         f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Cov.: facts of the article "
-        "that the report states; All cl.: by claims that cite the article, too. Ref. acc.: claims "
-        "that the cited pages support; Strict: claims without a fetched page count, too; Eval.: "
-        "claims with a fetched page. Leak: claims that cite the article. Open: pages never "
-        "fetched, cells failed. "
+        "that the report states; All cl.: by claims that cite the article, too. Ref. acc.: pairs "
+        "of claim and cited page that the page supports; a page that nobody can read supports "
+        "nothing. Readable: claims with a fetched page that a page supports; Eval.: cited claims "
+        "with one. Never ex.: cited addresses that never existed. Leak: claims that cite the "
+        "article. Open: pages never fetched, cells failed. "
         "Rank: by soft coverage if the judge gives probabilities, else by coverage.",
         least_needed=(
+            "never_existed",
             "evaluated_share",
             "coverage_wiki_all",
-            "ref_acc_strict",
+            "ref_acc_readable",
             "coverage_wiki",
         ),
     ),
@@ -181,7 +184,8 @@ BOARDS = (
         "citation_recall",
         "Rep.",
         "Percent, means over reports; for clarity and insight 100 is 10 of 10. KPR, KPC: key "
-        "points supported, contradicted. Eval.: cited claims with a fetched page. –: not assessed, "
+        "points supported, contradicted. Cit. prec.: 0 for claims whose pages nobody can read; "
+        "Eval.: cited claims with a fetched page. –: not assessed, "
         f"or nothing to assess. {OPEN_NOTE}. Rank: by KPR.",
         "DeepResearchGym",
     ),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tasks.configuration.models import Missing
 from tasks.judging.cells import CellPlan
 from tasks.protocols.case import Protocol
+from tasks.scoring.addresses import has_news_of_addresses
 from tasks.warehouse.store import Warehouse
 
 SCORER_VERSION = "5"
@@ -19,7 +20,10 @@ def has_outdated_scores(warehouse: Warehouse, plans: Sequence[CellPlan]) -> bool
         "protocol = $2 AND agent = $3 AND judge = $4 AND scorer_version = $5",
         [first.edition, first.protocol, first.agent, first.judge, scorer_version(first)],
     )
-    return set(stored.iter_rows()) != {(p.assignment, scored_cell(p), p.state) for p in plans}
+    current = {(p.assignment, scored_cell(p), p.state) for p in plans}
+    return set(stored.iter_rows()) != current or has_news_of_addresses(
+        warehouse, first.edition, first.agent, first.protocol, first.judge
+    )
 
 
 def scored_cell(plan: CellPlan) -> str | None:

@@ -13,7 +13,7 @@ import polars as pl
 
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.aggregates import aggregate
-from tasks.metrics.resampling import RESAMPLES, SEED
+from tasks.metrics.draws import RESAMPLES, SEED, SWAPS
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.bounds import aggregate_bounds
@@ -33,14 +33,14 @@ from tasks.warehouse.rubrics import BundleSettings, RubricBundle
 from tasks.warehouse.store import Warehouse
 
 SCORES = """
-SELECT s.*, a.article, g.category
+SELECT s.*, g.category
 FROM scores AS s
-LEFT JOIN assignments AS a ON a.edition = s.edition AND a.assignment = s.assignment
 LEFT JOIN ground_truths AS g ON g.edition = s.edition AND g.assignment = s.assignment
 WHERE s.edition = $1
 ORDER BY s.protocol, s.metric, s.judge, s.agent, s.assignment
 """
-HASHED_COLUMNS = ("agent", "assignment", "value", "numerator", "n_items", "article", "category")
+ARTICLES = "SELECT assignment, article FROM assignments WHERE edition = $1"
+HASHED_COLUMNS = ("agent", "assignment", "value", "numerator", "n_items", "category")
 """Columns of a score that intervals, ranks and pairs are computed from."""
 STANDING_COLUMNS = ("low", "high", "interval_reason", "n_articles", "rank_from", "rank_to")
 STATISTICS = (*STANDING_COLUMNS, "seed", "resamples")
@@ -62,6 +62,8 @@ class ScoreGroup:
     """Agent → its reports."""
     unranked: Mapping[str, str]
     """The agents to list apart, with the reason."""
+    article_of: Mapping[str, str | None]
+    """Assignment → article, of all that the protocol judges and those with scores."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -73,14 +75,11 @@ class ScoreGroup:
         named = self.scores.filter(pl.col("category").is_not_null())
         return dict(named.select("assignment", "category").iter_rows())
 
-    @property
-    def article_of(self) -> dict[str, str | None]:
-        return dict(self.scores.select("assignment", "article").iter_rows())
-
     def sha(self) -> str:
         """Hash everything that its intervals, ranks and pairs rest on."""
-        how = (STATISTICS_VERSION, SEED, RESAMPLES, self.metric.aggregate, self.metric.better,
-               sorted(self.unranked))  # fmt: skip
+        how = (STATISTICS_VERSION, SEED, RESAMPLES, SWAPS, self.metric.aggregate,
+               self.metric.better, sorted(self.unranked),
+               sorted(self.article_of.items()))  # fmt: skip
         rows = self.scores.select(HASHED_COLUMNS).write_csv()
         return sha256(f"{how}\n{rows}".encode()).hexdigest()
 
@@ -109,6 +108,7 @@ def _group_scores(
     versions = {p.name: current_version(p) for p in protocols}
     assignable = {p.name: load_assignable(warehouse, edition, p) for p in protocols}
     drafts = _find_drafts(warehouse, edition)
+    articles = dict(warehouse.frame(ARTICLES, [edition]).iter_rows())
     scores = warehouse.frame(SCORES, [edition])
     for key, rows in scores.group_by("protocol", "metric", "judge", maintain_order=True):
         name, metric, judge = map(str, key)
@@ -118,7 +118,10 @@ def _group_scores(
                 draft=pl.col("assignment").is_in(drafts.get(name, [])),
             )
             counts = count_reports(marked, assignable[name])
-            yield ScoreGroup(name, entry, judge, marked, counts, find_unranked(counts))
+            everywhere = assignable[name].union(rows["assignment"])
+            article_of = {assignment: articles.get(assignment) for assignment in everywhere}
+            unranked = find_unranked(counts)
+            yield ScoreGroup(name, entry, judge, marked, counts, unranked, article_of)
 
 
 def _find_drafts(warehouse: Warehouse, edition: str) -> dict[str, list[str]]:
@@ -185,6 +188,7 @@ def _compute_statistics(
         group.metric,
         group.category_of,
         group.article_of,
+        assignable=group.article_of,
         unranked=group.unranked,
     )
     place = {"edition": edition, "protocol": group.protocol, "metric": group.metric.name,

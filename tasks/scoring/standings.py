@@ -7,11 +7,9 @@ others are listed apart, with the reason: their figures are shown, but they have
 range, are in no pair and so do not count in the correction for pairs.
 """
 
-from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 
 from tasks.configuration.agents import load_agents
@@ -19,13 +17,14 @@ from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.aggregates import aggregate
 from tasks.metrics.cluster_sums import ScoreMatrix, build_score_matrix
-from tasks.metrics.ranks import SIGNIFICANCE_LEVEL, competition_ranks, rank_ranges
+from tasks.metrics.draws import Draws, draw_clusters
+from tasks.metrics.ranks import MIN_ARTICLES, SIGNIFICANCE_LEVEL, competition_ranks, rank_ranges
 from tasks.metrics.resampling import Interval, bootstrap_intervals
 from tasks.protocols.case import Protocol
 from tasks.scoring.agent_pairs import Pair, compare_pairs
 from tasks.warehouse.store import Readable
 
-STATISTICS_VERSION = "3"
+STATISTICS_VERSION = "4"
 """Raise it when the same scores would get other intervals, p-values or rank ranges."""
 NO_VALUE = "no value"
 MISSING = "empty"
@@ -60,7 +59,7 @@ class Standing:
     """Items and whole reports that a later run may still decide."""
     place: int | None
     """Place by value alone; 1 is best, ties share a place. This and the ranks are null without a
-    value, and for agents that are not ranked."""
+    value, for agents that are not ranked, and if all ranked ones have fewer than six articles."""
     rank_from: int | None
     """The best place the agent may have."""
     rank_to: int | None
@@ -83,46 +82,44 @@ def compute_standings(
     category_of: Mapping[str, str],
     article_of: Mapping[str, str | None],
     *,
+    assignable: Collection[str] = (),
     unranked: Container[str] = frozenset(),
     all_pairs: bool = True,
 ) -> Standings:
-    """Compute values, intervals, rank ranges and pairs of all agents with scores.
+    """Compute values, intervals, rank ranges and pairs of all agents with scores; values and
+    intervals alone of a metric by which no value is better.
 
     Args:
         scores: rows of one protocol, metric and judge with agent, assignment, value, numerator,
             n_items, n_open and state; one per report, in any order, also without a value.
         category_of: assignment → category; assignments without one form a category together.
         article_of: assignment → article; assignments without one are resampled on their own.
+        assignable: all assignments that agents could have scores of. Their articles are drawn:
+            an interval does not depend on the other agents.
         unranked: agents to list apart. They have a value and an interval, but no place or rank:
             ranks of others and the correction of their pairs are as without them.
         all_pairs: whether to compute what ranks do not need: the intervals of differences, and
             the pairs of agents that are not ranked.
     """
-    items = build_score_matrix(scores, metric.aggregate, category_of, article_of)
-    own = _compute_intervals(items)
-    pairs = compare_pairs(items, metric, unranked, all_pairs)
-    sign = 1 if metric.better == "higher" else -1
+    items = build_score_matrix(scores, metric.aggregate, category_of, article_of, assignable)
+    draws = draw_clusters(items.n_clusters)
+    own = _compute_intervals(items, draws)
     rows = _build_standings(scores, metric, category_of, items, own)
-    return Standings(_rank(rows, pairs, unranked, sign), pairs)
+    if metric.better == "none":
+        return Standings(tuple(sorted(rows, key=lambda row: (row.value is None, row.agent))), ())
+    pairs = compare_pairs(items, metric, draws, unranked, all_pairs)
+    return Standings(_rank(rows, pairs, unranked, metric.sign), pairs)
 
 
-def _compute_intervals(items: ScoreMatrix) -> dict[str, tuple[Interval, int]]:
-    """Return agent → its interval and number of clusters, computed at once for agents with the
-    same clusters."""
-    alike: dict[bytes, list[int]] = defaultdict(list)
-    for column in range(len(items.agents)):
-        there = np.isin(items.clusters, items.clusters[items.has_value[:, column]])
-        alike[there.tobytes()].append(column)
-    found = {}
-    for mask, columns in alike.items():
-        sums = items.sums(np.frombuffer(mask, dtype=np.bool_), columns)
-        if not sums.n_clusters:
-            of_these = [Interval(None, None, NO_VALUE)] * len(columns)
-        else:
-            of_these = bootstrap_intervals(sums.figures, sums.n_clusters)
-        for column, interval in zip(columns, of_these, strict=True):
-            found[items.agents[column]] = interval, sums.n_clusters
-    return found
+def _compute_intervals(items: ScoreMatrix, draws: Draws) -> dict[str, tuple[Interval, int]]:
+    """Return agent → its interval and the number of articles with a value."""
+    sums = items.sums([(column, column) for column in range(len(items.agents))])
+    n_articles = sums.has_value.sum(axis=0).tolist()
+    found = bootstrap_intervals(sums.flat, sums.figures, draws, sums.has_value)
+    return {
+        agent: (interval if n else Interval(None, None, NO_VALUE), n)
+        for agent, interval, n in zip(items.agents, found, n_articles, strict=True)
+    }
 
 
 def _build_standings(
@@ -161,35 +158,26 @@ def _build_standings(
 def _rank(
     rows: list[Standing], pairs: Sequence[Pair], unranked: Container[str], sign: int
 ) -> tuple[Standing, ...]:
-    valued = {
-        row.agent: row.value for row in rows if row.value is not None and row.agent not in unranked
-    }
-    bare = dict(
-        zip(
-            valued, competition_ranks(list(valued.values()), higher_is_better=sign > 0), strict=True
-        )
-    )
+    ranked = [row for row in rows if row.value is not None and row.agent not in unranked]
+    if max((row.n_articles for row in ranked), default=0) < MIN_ARTICLES:
+        ranked = []
+    values = [row.value for row in ranked if row.value is not None]
+    places = competition_ranks(values, higher_is_better=sign > 0)
     ranges = rank_ranges(
-        list(valued), (pairing for pair in pairs for pairing in _find_order(pair, sign))
+        [row.agent for row in ranked],
+        (pairing for pair in pairs for pairing in _find_order(pair, sign)),
     )
-    ranked = [
-        replace(
-            row,
-            place=bare[row.agent],
-            rank_from=ranges[row.agent][0],
-            rank_to=ranges[row.agent][1],
-        )
-        if row.agent in valued
-        else row
-        for row in rows
+    placed = [
+        replace(row, place=place, rank_from=ranges[row.agent][0], rank_to=ranges[row.agent][1])
+        for row, place in zip(ranked, places, strict=True)
     ]
+    others = [row for row in rows if row.agent not in ranges]
 
-    def order(row: Standing) -> tuple[int, float, str]:
-        if row.place is None and row.value is not None:
-            return len(rows) + 1, -sign * row.value, row.agent
-        return row.place or len(rows) + 2, 0.0, row.agent
+    def order(row: Standing) -> tuple[bool, bool, float, str]:
+        value = 0.0 if row.value is None else -sign * row.value
+        return row.value is None, row.agent in unranked, value, row.agent
 
-    return tuple(sorted(ranked, key=order))
+    return tuple(sorted(placed + others, key=order))
 
 
 def _find_order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,20 @@ OUTCOMES = (
 """The outcomes of a claim. `partly_supported`: only in protocols that have such a label.
 `unreachable`: none of its pages could be fetched; their statuses say why. `open`: a usable answer
 is missing. `untrusted`: the report's (claim, URL) pairs are unreliable."""
+CITATION_STATES = {
+    "supports": "supports",
+    "contradicts": "contradicts",
+    "does_not_support": "read, does not support",
+    "refused": "judge refused",
+    "walled": "walled",
+    "unreadable": "unreadable",
+    "gone": "gone (an archive has it)",
+    "never_existed": "never existed",
+    "missing": "missing, unknown",
+    "open": "open",
+}
+"""The states of the view `citation_states` in words, in the order in which one goes before
+another."""
 ID_LENGTH = 10
 """Hexadecimal digits of a report's id. With 40 bits, two of 1,000 ids are equal with a chance of
 one in a million."""
@@ -58,6 +72,18 @@ class ExplainedPage:
     published_on: date | None
     n_chars: int | None
     """Characters of the text that judges read; None if there is none."""
+    state: str
+    """Its state in the view `page_states`."""
+    gone: bool
+    """Whether its live address is gone and an archive has it."""
+
+    @property
+    def described_status(self) -> str:
+        """Its status, with what is known of an address that is gone."""
+        if self.state == "read":
+            return f"{self.status}, of an address that is gone" if self.gone else self.status
+        known = self.state in ("gone", "never_existed", "missing")
+        return f"{self.status}, {CITATION_STATES[self.state]}" if known else self.status
 
 
 @dataclass(frozen=True, slots=True)

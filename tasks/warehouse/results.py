@@ -156,7 +156,7 @@ class LeaderboardRow(Row):
     and the next columns are null in rows of earlier versions until `evergreen evaluate` runs."""
     rank_from: int | None = None
     """The agent's best possible rank, 1-based: the number of significantly better agents plus one.
-    Null without a value, and for agents that are not ranked."""
+    Null without a value, for agents that are not ranked, and with fewer than six articles."""
     rank_to: int | None = None
     """The agent's worst possible rank: the number of agents with a value that are not
     significantly worse."""
@@ -225,7 +225,8 @@ class AgentPair(Row):
     p: float | None
     """Two-sided p-value, 0-1, of a randomization test that swaps the agents within articles."""
     p_adjusted: float | None
-    """`p`, corrected for `n_pairs` comparisons by Holm's method; below .05 is significant."""
+    """`p`, corrected for `n_pairs` comparisons by the step-down max-T method; below .05 is
+    significant."""
     n_pairs: int
     """Pairs in that correction: all of ranked agents, or all of one that is not ranked."""
     seed: int

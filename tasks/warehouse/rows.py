@@ -273,6 +273,10 @@ class Citation(Row):
     """Whose word it is that the claim cites the page."""
 
 
+NO_URL = "the report cites no URL"
+"""Why a report's pairs are unreliable that has none."""
+
+
 class Extraction(Row):
     """How the facts of an article or the claims of a report were extracted."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tasks.configuration.models import MetricEntry, ProtocolEntry, load_protocol
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scoring.board_notes import describe_missing
+from tasks.warehouse.explanations import CITATION_STATES
 
 WRITE = "python -m tests.docs.protocols_page > docs/reference/protocols.md"
 INTRODUCTION = """# Protocols: what each figure is, and where it differs from its paper
@@ -29,13 +30,19 @@ a test compares the two. `evergreen protocols NAME` prints the same.
   the worst and with the best label of each step for these items (`bound_low` and `bound_high`).
 - **Differences** lists every known one. Where a paper and its code define a figure differently,
   this column says which of the two it follows, and names the other figure where we publish both.
+
+**Citation states.** A citation is a claim with one address that it cites. By each protocol and
+judge it has one state, the first that holds of: {states}.
+[How citations are read](citations.md#where-a-citation-stands) says what each means, and how the
+figures count it.
 """
 AGGREGATES = {"macro": "macro", "micro": "micro", "by_category": "by category"}
 
 
 def render_page() -> str:
     """The page, as Markdown."""
-    parts = [INTRODUCTION.format(write=WRITE)]
+    states = " · ".join(CITATION_STATES.values())
+    parts = [INTRODUCTION.format(write=WRITE, states=states)]
     parts += ["\n".join(_describe(load_protocol(name))) for name in PROTOCOLS]
     return "\n".join(parts)
 
@@ -55,9 +62,9 @@ def _describe(entry: ProtocolEntry) -> Iterator[str]:
 
 
 def _describe_metric(metric: MetricEntry, missing: str) -> str:
-    lower = ", lower is better" if metric.better == "lower" else ""
+    better = f", {metric.direction}" if metric.direction else ""
     cells = (
-        f"**{metric.title}**<br>`{metric.name}`<br>{AGGREGATES[metric.aggregate]}{lower}",
+        f"**{metric.title}**<br>`{metric.name}`<br>{AGGREGATES[metric.aggregate]}{better}",
         metric.equation,
         metric.denominator,
         missing,

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.jobs import Job
-from tasks.warehouse.results import Cell
+from tasks.warehouse.results import AgentPair, Cell
 from tasks.warehouse.rows import Row
 
 RowT = TypeVar("RowT", bound=Row)
@@ -27,6 +27,8 @@ USUAL: dict[str, Any] = {
 }  # fmt: skip
 OTHERWISE: dict[type[Row], dict[str, Any]] = {
     Job: {"kind": "http"}, AuditEntry: {"kind": "command"}, Cell: {"status": "done"},
+    AgentPair: {"other": "b", "n_pairs": 1, "seed": 1} | dict.fromkeys(
+        ("difference", "low", "high", "effect_size", "better_share", "p", "p_adjusted")),
 }  # fmt: skip
 
 

@@ -165,25 +165,26 @@ def test_the_order_in_which_scores_came_changes_no_figure(tmp_path: Path) -> Non
     assert isinstance(said[0][0], pl.DataFrame)
 
 
-def test_who_delivered_one_of_three_is_listed_apart_and_provisional(warehouse: Warehouse) -> None:
-    """The other two were never delivered, and nobody knows why: no score, but no rank either."""
-    ranked = [score(a, n, v, "ref_acc") for a, v in (("ann", 0.5), ("bob", 0.4)) for n in range(3)]
-    articles = [assignment(number, f"article {number}") for number in range(3)]
+def test_who_delivered_two_of_six_is_listed_apart_and_provisional(warehouse: Warehouse) -> None:
+    """The other four were never delivered, and nobody knows why: no score, but no rank either."""
+    ranked = [score(a, n, v, "ref_acc") for a, v in (("ann", 0.5), ("bob", 0.4)) for n in range(6)]
+    articles = [assignment(number, f"article {number}") for number in range(6)]
     warehouse.write(
-        Change(Score, [*ranked, score("cyd", 0, 0.45, "ref_acc")]), Change(Assignment, articles)
+        Change(Score, [*ranked, *(score("cyd", n, 0.45, "ref_acc") for n in range(2))]),
+        Change(Assignment, articles),
     )
     publish(warehouse)
     rows = {row.agent: row for row in warehouse.rows(LeaderboardRow, "true")}
     cyd = rows["cyd"]
-    assert (cyd.value, cyd.n_delivered, cyd.n_assignments, cyd.n_open) == (0.45, 1, 3, 2)
+    assert (cyd.value, cyd.n_delivered, cyd.n_assignments, cyd.n_open) == (0.45, 2, 6, 4)
     assert (cyd.rank_from, cyd.rank_to, cyd.provisional) == (None, None, True)
-    assert cyd.unranked == "it delivered 1 of 3 reports, fewer than 95 %"
+    assert cyd.unranked == "it delivered 2 of 6 reports, fewer than 95 %"
     assert [(rows[a].unranked, rows[a].rank_to, rows[a].provisional) for a in ("ann", "bob")] == [
-        (None, 2, False), (None, 2, False),
+        (None, 1, False), (None, 2, False),
     ]  # fmt: skip
     pairs = {(p.agent, p.other): p for p in warehouse.rows(AgentPair, "true")}
     assert {names: (p.n_articles, p.n_pairs) for names, p in pairs.items()} == {
-        ("ann", "bob"): (3, 1), ("ann", "cyd"): (1, 2), ("bob", "cyd"): (1, 2),
+        ("ann", "bob"): (6, 1), ("ann", "cyd"): (2, 2), ("bob", "cyd"): (2, 2),
     }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ SELECT
     max(value) FILTER (WHERE metric = 'coverage_wiki_soft') AS coverage_wiki_soft,
     max(value) FILTER (WHERE metric = 'wiki_conflict') AS wiki_conflict,
     max(value) FILTER (WHERE metric = 'ref_acc') AS ref_acc,
-    max(value) FILTER (WHERE metric = 'ref_acc_strict') AS ref_acc_strict,
+    max(value) FILTER (WHERE metric = 'ref_acc_readable') AS ref_acc_readable,
     max(value) FILTER (WHERE metric = 'evaluated_share') AS evaluated_share,
     max(value) FILTER (WHERE metric = 'leakage_rate') AS leakage_rate,
     max(value) FILTER (WHERE metric = 'writing_overall') AS writing_overall,
@@ -37,9 +37,9 @@ COMMENT ON COLUMN leaderboard_wide.coverage_wiki_soft IS
 COMMENT ON COLUMN leaderboard_wide.wiki_conflict IS
     'Share of claims that contradict the reference article.';
 COMMENT ON COLUMN leaderboard_wide.ref_acc IS
-    'Share of the claims with a fetched page that a cited page supports.';
-COMMENT ON COLUMN leaderboard_wide.ref_acc_strict IS
-    'The same, counting claims none of whose pages could be fetched as not supported.';
+    'Share of the (claim, URL) pairs whose page supports the claim; pages that cannot be read count.';
+COMMENT ON COLUMN leaderboard_wide.ref_acc_readable IS
+    'Share of the claims with a readable page that a cited page supports.';
 COMMENT ON COLUMN leaderboard_wide.evaluated_share IS 'Share of cited claims with a fetched page.';
 COMMENT ON COLUMN leaderboard_wide.leakage_rate IS
     'Share of claims that cite the target article itself.';
@@ -277,160 +277,6 @@ COMMENT ON VIEW withheld_pages IS
     'Pages that only agents cite which were given the articles'' sources, and documents that people '
     'clicked and no report cites: no other agent gets them.';
 
--- The outcome of each cited claim: one label from those of its pages (`support` if any page
--- supports it, else `conflict` if any contradicts it), or the reason why it has none. Reports with
--- open verdicts are left out, as in the figures.
-CREATE VIEW cited_claims AS
-WITH judged AS (
-    SELECT DISTINCT s.edition, s.agent, s.assignment, s.judge, s.cell_id
-    FROM scores AS s
-    JOIN extractions AS x USING (edition, agent, assignment)
-    WHERE s.protocol = 'wiki_fact' AND s.cell_id IS NOT NULL AND x.pairs_reliable
-), pairs AS (
-    SELECT j.edition, j.agent, j.assignment, j.judge, z.number,
-        coalesce(v.status, 'skipped') AS status, v.label, v.shown_share,
-        -- The page was fetched but has no text that this judge can read.
-        CASE WHEN v.status = 'unfetchable' AND p.status = 'ok' THEN 'empty' ELSE p.status END
-            AS page_status
-    FROM judged AS j
-    JOIN citations AS z USING (edition, agent, assignment)
-    LEFT JOIN verdicts AS v
-        ON v.cell_id = j.cell_id AND v.step = 'citation'
-        AND v.item = 'claim:' || z.number || ' ' || z.url
-    LEFT JOIN pages AS p ON p.edition = z.edition AND p.url = z.url
-)
-SELECT edition, agent, assignment, judge, number,
-    CASE
-        WHEN bool_or(status = 'ok' AND label = 'support') THEN 'support'
-        WHEN bool_or(status = 'ok' AND label = 'conflict') THEN 'conflict'
-        WHEN bool_or(status = 'ok') THEN 'not_support'
-        WHEN bool_or(status = 'skipped') THEN 'never_fetched'
-        WHEN bool_or(status IN ('blocked', 'not_assessed')) THEN 'not_assessed'
-        WHEN count(DISTINCT page_status) > 1 THEN 'several'
-        ELSE min(page_status)
-    END AS outcome,
-    count(*) AS pairs,
-    count(*) FILTER (status = 'ok') AS decided_pairs,
-    count(*) FILTER (status = 'ok' AND label = 'support') AS supported_pairs,
-    count(*) FILTER (status = 'ok' AND shown_share IS NOT NULL) AS pairs_from_excerpts
-FROM pairs
-GROUP BY ALL;
-COMMENT ON VIEW cited_claims IS
-    'The outcome of each cited claim in the judged reports (Wiki Fact).';
-COMMENT ON COLUMN cited_claims.number IS 'The claim''s number.';
-COMMENT ON COLUMN cited_claims.outcome IS
-    'support (any page supports it), conflict, not_support, never_fetched, not_assessed, or else
-    its pages'' status (`several`: more than one).';
-COMMENT ON COLUMN cited_claims.pairs IS 'Pages that the claim cites.';
-COMMENT ON COLUMN cited_claims.decided_pairs IS 'Of these, pages with a verdict.';
-COMMENT ON COLUMN cited_claims.supported_pairs IS 'Of these, pages that support the claim.';
-COMMENT ON COLUMN cited_claims.pairs_from_excerpts IS
-    'Decided pairs for which the judge saw only part of the page.';
-
--- Claim counts per agent and judge. claims = untrusted + uncited + cited; cited = evaluated
--- + never_fetched + not_assessed + without_page; evaluated = supported + conflict + not_supported;
--- without_page is the sum of the columns after it, by page status (`several`: more than one
--- status). ref_acc has the denominator `evaluated`. ref_acc_strict has the denominator `strict`,
--- which also counts claims none of whose pages could be fetched (as not supported), but not claims
--- that the judge could not assess on a fetched page. Pooled over the reports; the leaderboard has
--- the means of the reports' shares.
-CREATE VIEW reference_counts AS
-WITH judged AS (
-    SELECT DISTINCT s.edition, s.agent, s.assignment, s.judge, x.pairs_reliable
-    FROM scores AS s
-    JOIN extractions AS x USING (edition, agent, assignment)
-    WHERE s.protocol = 'wiki_fact' AND s.cell_id IS NOT NULL
-), every AS (
-    SELECT j.edition, j.agent, j.assignment, j.judge, j.pairs_reliable, c.outcome, c.pairs,
-        c.decided_pairs, c.supported_pairs, c.pairs_from_excerpts,
-        c.outcome IN ('support', 'conflict', 'not_support') AS evaluated,
-        c.outcome NOT IN ('support', 'conflict', 'not_support', 'never_fetched', 'not_assessed')
-            AS without_page
-    FROM judged AS j
-    JOIN claims AS k USING (edition, agent, assignment)
-    LEFT JOIN cited_claims AS c
-        ON c.edition = j.edition AND c.agent = j.agent AND c.assignment = j.assignment
-        AND c.judge = j.judge AND c.number = k.number
-)
-SELECT edition, agent, judge,
-    count(DISTINCT assignment) AS reports,
-    count(*) AS claims,
-    count(*) FILTER (NOT pairs_reliable) AS untrusted,
-    count(*) FILTER (pairs_reliable AND outcome IS NULL) AS uncited,
-    count(outcome) AS cited,
-    count(*) FILTER (evaluated) AS evaluated,
-    count(*) FILTER (outcome = 'support') AS supported,
-    count(*) FILTER (outcome = 'conflict') AS conflict,
-    count(*) FILTER (outcome = 'not_support') AS not_supported,
-    count(*) FILTER (outcome = 'never_fetched') AS never_fetched,
-    count(*) FILTER (outcome = 'not_assessed') AS not_assessed,
-    count(*) FILTER (without_page) AS without_page,
-    count(*) FILTER (outcome = 'unfetchable') AS unfetchable,
-    count(*) FILTER (outcome = 'bot_wall') AS bot_wall,
-    count(*) FILTER (outcome = 'login_wall') AS login_wall,
-    count(*) FILTER (outcome = 'cookie_wall') AS cookie_wall,
-    count(*) FILTER (outcome = 'soft_404') AS soft_404,
-    count(*) FILTER (outcome = 'empty') AS empty,
-    count(*) FILTER (outcome = 'too_large') AS too_large,
-    count(*) FILTER (outcome = 'refused') AS refused,
-    count(*) FILTER (outcome = 'robots') AS robots,
-    count(*) FILTER (outcome = 'unreadable') AS unreadable,
-    count(*) FILTER (outcome = 'several') AS several,
-    count(*) FILTER (evaluated OR without_page) AS strict,
-    count(*) FILTER (outcome = 'support') / nullif(count(*) FILTER (evaluated), 0) AS ref_acc,
-    count(*) FILTER (outcome = 'support')
-        / nullif(count(*) FILTER (evaluated OR without_page), 0) AS ref_acc_strict,
-    coalesce(sum(pairs), 0)::BIGINT AS pairs,
-    coalesce(sum(decided_pairs), 0)::BIGINT AS decided_pairs,
-    coalesce(sum(supported_pairs), 0)::BIGINT AS supported_pairs,
-    coalesce(sum(pairs_from_excerpts), 0)::BIGINT AS pairs_from_excerpts
-FROM every
-GROUP BY ALL
-ORDER BY edition, judge, agent;
-COMMENT ON VIEW reference_counts IS
-    'Claim counts per agent and judge. claims = untrusted + uncited + cited; cited = evaluated +
-    never_fetched + not_assessed + without_page.';
-COMMENT ON COLUMN reference_counts.reports IS 'Judged reports.';
-COMMENT ON COLUMN reference_counts.claims IS 'Their claims.';
-COMMENT ON COLUMN reference_counts.untrusted IS
-    'Claims of reports whose (claim, URL) pairs are unreliable.';
-COMMENT ON COLUMN reference_counts.uncited IS 'Claims without a citation.';
-COMMENT ON COLUMN reference_counts.cited IS 'Claims with a citation.';
-COMMENT ON COLUMN reference_counts.evaluated IS
-    'Cited claims with a verdict on at least one page.';
-COMMENT ON COLUMN reference_counts.supported IS 'Of these, claims that a page supports.';
-COMMENT ON COLUMN reference_counts.conflict IS
-    'Of these, claims that a page contradicts and none supports.';
-COMMENT ON COLUMN reference_counts.not_supported IS 'The other evaluated claims.';
-COMMENT ON COLUMN reference_counts.never_fetched IS
-    'Cited claims with a page that nobody has tried to fetch.';
-COMMENT ON COLUMN reference_counts.not_assessed IS
-    'Cited claims that the judge could not assess on a fetched page.';
-COMMENT ON COLUMN reference_counts.without_page IS
-    'Cited claims none of whose pages could be fetched; the next columns split them by status.';
-COMMENT ON COLUMN reference_counts.unfetchable IS 'Of these, claims whose pages are `unfetchable`.';
-COMMENT ON COLUMN reference_counts.bot_wall IS 'Of these, claims whose pages are `bot_wall`.';
-COMMENT ON COLUMN reference_counts.login_wall IS 'Of these, claims whose pages are `login_wall`.';
-COMMENT ON COLUMN reference_counts.cookie_wall IS 'Of these, claims whose pages are `cookie_wall`.';
-COMMENT ON COLUMN reference_counts.soft_404 IS 'Of these, claims whose pages are `soft_404`.';
-COMMENT ON COLUMN reference_counts.empty IS 'Of these, claims whose pages are `empty`.';
-COMMENT ON COLUMN reference_counts.too_large IS 'Of these, claims whose pages are `too_large`.';
-COMMENT ON COLUMN reference_counts.refused IS 'Of these, claims whose pages are `refused`.';
-COMMENT ON COLUMN reference_counts.robots IS 'Of these, claims whose pages are `robots`.';
-COMMENT ON COLUMN reference_counts.unreadable IS 'Of these, claims whose pages are `unreadable`.';
-COMMENT ON COLUMN reference_counts.several IS
-    'Of these, claims whose pages have different statuses.';
-COMMENT ON COLUMN reference_counts.strict IS
-    'evaluated + without_page: the denominator of ref_acc_strict.';
-COMMENT ON COLUMN reference_counts.ref_acc IS 'supported / evaluated, 0-1.';
-COMMENT ON COLUMN reference_counts.ref_acc_strict IS 'supported / strict, 0-1.';
-COMMENT ON COLUMN reference_counts.pairs IS '(Claim, URL) pairs.';
-COMMENT ON COLUMN reference_counts.decided_pairs IS 'Of these, pairs with a verdict.';
-COMMENT ON COLUMN reference_counts.supported_pairs IS
-    'Of these, pairs whose page supports the claim.';
-COMMENT ON COLUMN reference_counts.pairs_from_excerpts IS
-    'Decided pairs for which the judge saw only part of the page.';
-
 -- Figures rest on finished cells. A report with open verdicts has none, but its other verdicts
 -- are there: those of the newest cell with as many open items as its score says.
 CREATE VIEW verdicts_at_hand AS
@@ -453,6 +299,246 @@ WHERE v.cell_id IN (
 );
 COMMENT ON VIEW verdicts_at_hand IS
     'Every current verdict, and the verdicts so far on reports that still have open ones.';
+
+-- Where each cited page stands, whoever judges it. 404, 410 and "no such host" are gone addresses
+-- (as in tasks/pending/absent.py); what became of them is in absent_pages.
+CREATE VIEW page_states AS
+WITH live AS (
+    SELECT edition, url, http_status,
+        http_status IN (404, 410) OR contains(error, 'there is no host') AS absent
+    FROM fetches WHERE source = 'direct'
+)
+SELECT c.edition, c.url,
+    CASE
+        WHEN p.status = 'ok' THEN 'read'
+        WHEN p.status IN ('bot_wall', 'login_wall', 'cookie_wall', 'robots') THEN 'walled'
+        WHEN f.absent AND a.state IN ('gone', 'never_existed') THEN a.state
+        WHEN p.status IS NULL THEN 'open'
+        WHEN f.absent OR p.status = 'soft_404' THEN 'missing'
+        WHEN f.http_status IN (401, 402, 403) THEN 'walled'
+        ELSE 'unreadable'
+    END AS state,
+    coalesce(f.absent AND (p.status = 'ok' OR a.state = 'gone'), false) AS gone,
+    p.status
+FROM (SELECT DISTINCT edition, url FROM citations) AS c
+LEFT JOIN pages AS p USING (edition, url)
+LEFT JOIN live AS f USING (edition, url)
+LEFT JOIN absent_pages AS a USING (edition, url);
+COMMENT ON VIEW page_states IS 'Where each cited page stands, whoever judges it.';
+COMMENT ON COLUMN page_states.state IS
+    '`read`, `walled` (a robot test, a login, robots.txt, HTTP 401 to 403), `unreadable` (no usable
+    answer at two looks, or no text), `gone` (its live address is gone, an archive has it),
+    `never_existed`, `missing` (its address is gone, nothing more is known) or `open` (not fetched
+    yet).';
+COMMENT ON COLUMN page_states.gone IS
+    'Whether the live address is gone and an archive has the page; if `read`, its text is that copy.';
+COMMENT ON COLUMN page_states.status IS 'The page''s status; null if it was not fetched yet.';
+
+-- One state for each citation, the first of: supports, contradicts, does_not_support, refused,
+-- walled, unreadable, gone, never_existed, missing, open. In DeepResearchGym a claim is judged by
+-- all its pages together: its state is that of each page that was read. FACT judges statements that
+-- say the same once (`double`).
+CREATE VIEW citation_states AS
+WITH reports_begun AS (
+    SELECT DISTINCT s.edition, s.protocol, s.judge, s.agent, s.assignment, s.state
+    FROM scores AS s JOIN extractions AS x USING (edition, agent, assignment)
+    WHERE s.protocol IN ('wiki_fact', 'research_gym', 'fact') AND x.pairs_reliable
+        AND s.state IN ('done', 'pending', 'failed')
+), said AS (
+    SELECT edition, protocol, judge, agent, assignment, item, status, label, shown_share,
+        CASE WHEN step = 'double' THEN regexp_extract(reason, '\d+$')
+            || regexp_extract(item, ' .*$') END AS same
+    FROM verdicts_at_hand
+    WHERE protocol IN ('wiki_fact', 'research_gym', 'fact') AND step IN ('citation', 'double')
+), answers AS (
+    SELECT s.edition, s.protocol, s.judge, s.agent, s.assignment, s.item,
+        coalesce(o.status, s.status) AS status, coalesce(o.label, s.label) AS label,
+        coalesce(o.shown_share, s.shown_share) AS shown_share
+    FROM said AS s LEFT JOIN said AS o
+        ON o.edition = s.edition AND o.protocol = s.protocol AND o.judge = s.judge
+        AND o.agent = s.agent AND o.assignment = s.assignment AND o.item = 'claim:' || s.same
+), taken AS (
+    SELECT DISTINCT edition, protocol, judge, agent, assignment FROM said
+), pairs AS (
+    SELECT r.edition, r.protocol, r.judge, r.agent, r.assignment, r.state = 'done' AS finished,
+        z.number AS claim_number, z.url, z.kind, p.state AS page_state, p.status AS page_status,
+        p.gone, coalesce(v.status, CASE WHEN r.state = 'done' THEN 'skipped' END) AS status,
+        v.label, v.shown_share
+    FROM reports_begun AS r
+    JOIN citations AS z USING (edition, agent, assignment)
+    JOIN page_states AS p USING (edition, url)
+    LEFT JOIN answers AS v
+        ON v.edition = r.edition AND v.protocol = r.protocol AND v.judge = r.judge
+        AND v.agent = r.agent AND v.assignment = r.assignment
+        AND v.item = 'claim:' || z.number
+            || CASE WHEN r.protocol = 'research_gym' THEN '' ELSE ' ' || z.url END
+    WHERE (r.protocol = 'wiki_fact' OR z.kind <> 'inferred')
+        -- A judge that does not read pages says nothing of any.
+        AND (r.state <> 'done' OR EXISTS (FROM taken AS t
+            WHERE t.edition = r.edition AND t.protocol = r.protocol AND t.judge = r.judge
+                AND t.agent = r.agent AND t.assignment = r.assignment))
+)
+SELECT edition, protocol, judge, agent, assignment, claim_number, url, kind,
+    CASE
+        WHEN protocol = 'research_gym' AND page_state <> 'read' THEN page_state
+        WHEN status = 'ok' AND label IN ('support', 'supported', 'full', 'partial') THEN 'supports'
+        WHEN status = 'ok' AND label = 'conflict' THEN 'contradicts'
+        WHEN status = 'ok' AND label = 'unknown' THEN 'unreadable'
+        WHEN status = 'ok' THEN 'does_not_support'
+        WHEN status IN ('blocked', 'not_assessed') THEN 'refused'
+        WHEN status IN ('skipped', 'judge_error', 'unparsable') THEN 'open'
+        WHEN page_state <> 'read' THEN page_state
+        WHEN status = 'unfetchable' THEN 'unreadable'
+        ELSE 'open'
+    END AS state,
+    gone, page_status, label, shown_share, finished
+FROM pairs;
+COMMENT ON VIEW citation_states IS
+    'Where each citation, a (claim, URL) pair, stands by each protocol and judge: exactly one
+    state.';
+COMMENT ON COLUMN citation_states.claim_number IS 'The claim''s number.';
+COMMENT ON COLUMN citation_states.kind IS 'Why the claim is said to cite the page; see `citations`.';
+COMMENT ON COLUMN citation_states.state IS
+    '`supports` (in DeepResearchGym and FACT also in part), `contradicts`, `does_not_support` (the
+    judge read it), `refused` (the judge did not answer), `walled`, `unreadable` (also FACT''s
+    unknown), `gone`, `never_existed`, `missing` (unknown) or `open`; see page_states.';
+COMMENT ON COLUMN citation_states.gone IS
+    'Whether the live address is gone and an archive has the page: a verdict rests on that copy.';
+COMMENT ON COLUMN citation_states.page_status IS
+    'The page''s status; null if it was not fetched yet.';
+COMMENT ON COLUMN citation_states.shown_share IS
+    'Share of the page''s characters that the judge was shown, 0-1; null: all of them.';
+COMMENT ON COLUMN citation_states.finished IS
+    'Whether the report is judged in full, so that its figures count it.';
+
+-- The outcome of each cited claim. Reports with open verdicts are left out, as in the figures.
+CREATE VIEW cited_claims AS
+SELECT edition, agent, assignment, judge, claim_number AS number,
+    arg_min(state, list_position(
+        ['supports', 'contradicts', 'does_not_support', 'open', 'refused', 'walled', 'unreadable',
+         'gone', 'never_existed', 'missing'], state)) AS outcome,
+    bool_or(state = 'supports') AND bool_or(state = 'contradicts') AS disputed,
+    count(*) AS pairs,
+    count(*) FILTER (state NOT IN ('open', 'refused')) AS counted_pairs,
+    count(*) FILTER (state IN ('supports', 'contradicts', 'does_not_support')) AS decided_pairs,
+    count(*) FILTER (state = 'supports') AS supported_pairs,
+    count(*) FILTER (state IN ('supports', 'contradicts', 'does_not_support')
+        AND shown_share IS NOT NULL) AS pairs_from_excerpts
+FROM citation_states
+WHERE protocol = 'wiki_fact' AND finished
+GROUP BY ALL;
+COMMENT ON VIEW cited_claims IS
+    'The outcome of each cited claim in the judged reports (Wiki Fact).';
+COMMENT ON COLUMN cited_claims.number IS 'The claim''s number.';
+COMMENT ON COLUMN cited_claims.outcome IS
+    'The first state that any of its citations has, of supports, contradicts, does_not_support,
+    open, refused, walled, unreadable, gone, never_existed, missing.';
+COMMENT ON COLUMN cited_claims.disputed IS
+    'Whether one of its pages supports it and another contradicts it.';
+COMMENT ON COLUMN cited_claims.pairs IS 'Pages that the claim cites.';
+COMMENT ON COLUMN cited_claims.counted_pairs IS
+    'Of these, pages that count in ref_acc: with a verdict, or that nobody can read.';
+COMMENT ON COLUMN cited_claims.decided_pairs IS 'Of these, pages with a verdict.';
+COMMENT ON COLUMN cited_claims.supported_pairs IS 'Of these, pages that support the claim.';
+COMMENT ON COLUMN cited_claims.pairs_from_excerpts IS
+    'Decided pairs for which the judge saw only part of the page.';
+
+-- Claim counts per agent and judge. claims = untrusted + uncited + cited; cited = evaluated + open
+-- + refused + without_page; evaluated = supported + contradicted + not_supported; without_page is
+-- the sum of the columns after it. The leaderboard has the means of the reports' shares.
+CREATE VIEW reference_counts AS
+WITH judged AS (
+    SELECT DISTINCT s.edition, s.agent, s.assignment, s.judge, x.pairs_reliable
+    FROM scores AS s
+    JOIN extractions AS x USING (edition, agent, assignment)
+    WHERE s.protocol = 'wiki_fact' AND s.cell_id IS NOT NULL
+), every AS (
+    SELECT j.edition, j.agent, j.assignment, j.judge, j.pairs_reliable,
+        c.outcome, c.disputed, c.pairs, c.counted_pairs, c.decided_pairs, c.supported_pairs,
+        c.pairs_from_excerpts,
+        c.outcome IN ('supports', 'contradicts', 'does_not_support') AS evaluated,
+        c.outcome IN ('walled', 'unreadable', 'gone', 'never_existed', 'missing') AS without_page
+    FROM judged AS j
+    JOIN claims AS k USING (edition, agent, assignment)
+    LEFT JOIN cited_claims AS c
+        ON c.edition = j.edition AND c.agent = j.agent AND c.assignment = j.assignment
+        AND c.judge = j.judge AND c.number = k.number
+)
+SELECT edition, agent, judge,
+    count(DISTINCT assignment) AS reports,
+    count(*) AS claims,
+    count(*) FILTER (NOT pairs_reliable) AS untrusted,
+    count(*) FILTER (pairs_reliable AND outcome IS NULL) AS uncited,
+    count(outcome) AS cited,
+    count(*) FILTER (evaluated) AS evaluated,
+    count(*) FILTER (outcome = 'supports') AS supported,
+    count(*) FILTER (outcome = 'contradicts') AS contradicted,
+    count(*) FILTER (outcome = 'does_not_support') AS not_supported,
+    count(*) FILTER (disputed) AS disputed,
+    count(*) FILTER (outcome = 'open') AS open,
+    count(*) FILTER (outcome = 'refused') AS refused,
+    count(*) FILTER (without_page) AS without_page,
+    count(*) FILTER (outcome = 'walled') AS walled,
+    count(*) FILTER (outcome = 'unreadable') AS unreadable,
+    count(*) FILTER (outcome = 'gone') AS gone,
+    count(*) FILTER (outcome = 'never_existed') AS never_existed,
+    count(*) FILTER (outcome = 'missing') AS missing,
+    coalesce(sum(pairs), 0)::BIGINT AS pairs,
+    coalesce(sum(counted_pairs), 0)::BIGINT AS counted_pairs,
+    coalesce(sum(decided_pairs), 0)::BIGINT AS decided_pairs,
+    coalesce(sum(supported_pairs), 0)::BIGINT AS supported_pairs,
+    coalesce(sum(pairs_from_excerpts), 0)::BIGINT AS pairs_from_excerpts,
+    sum(supported_pairs) / nullif(sum(counted_pairs), 0) AS ref_acc,
+    count(*) FILTER (outcome = 'supports') / nullif(count(*) FILTER (evaluated), 0)
+        AS ref_acc_readable,
+    count(*) FILTER (outcome = 'supports')
+        / nullif(count(*) FILTER (evaluated OR without_page), 0) AS ref_acc_claims
+FROM every
+GROUP BY ALL
+ORDER BY edition, judge, agent;
+COMMENT ON VIEW reference_counts IS
+    'Claim counts per agent and judge. claims = untrusted + uncited + cited; cited = evaluated +
+    open + refused + without_page.';
+COMMENT ON COLUMN reference_counts.reports IS 'Judged reports.';
+COMMENT ON COLUMN reference_counts.claims IS 'Their claims.';
+COMMENT ON COLUMN reference_counts.untrusted IS
+    'Claims of reports whose (claim, URL) pairs are unreliable.';
+COMMENT ON COLUMN reference_counts.uncited IS 'Claims without a citation.';
+COMMENT ON COLUMN reference_counts.cited IS 'Claims with a citation.';
+COMMENT ON COLUMN reference_counts.evaluated IS
+    'Cited claims with a verdict on at least one page.';
+COMMENT ON COLUMN reference_counts.supported IS 'Of these, claims that a page supports.';
+COMMENT ON COLUMN reference_counts.contradicted IS
+    'Of these, claims that a page contradicts and none supports.';
+COMMENT ON COLUMN reference_counts.not_supported IS 'The other evaluated claims.';
+COMMENT ON COLUMN reference_counts.disputed IS
+    'Supported claims that another page contradicts.';
+COMMENT ON COLUMN reference_counts.open IS
+    'Cited claims without a verdict, with a page that nobody has tried to fetch.';
+COMMENT ON COLUMN reference_counts.refused IS
+    'Cited claims that the judge did not answer on a fetched page.';
+COMMENT ON COLUMN reference_counts.without_page IS
+    'Cited claims none of whose pages can be read; the next columns split them by the first of
+    these states.';
+COMMENT ON COLUMN reference_counts.walled IS 'Of these, claims with a walled page.';
+COMMENT ON COLUMN reference_counts.unreadable IS 'Of these, claims with an unreadable page.';
+COMMENT ON COLUMN reference_counts.gone IS
+    'Of these, claims with a page whose live address is gone and that an archive has.';
+COMMENT ON COLUMN reference_counts.never_existed IS 'Of these, claims with a page that never existed.';
+COMMENT ON COLUMN reference_counts.missing IS
+    'Of these, claims whose pages are all missing, unknown why.';
+COMMENT ON COLUMN reference_counts.pairs IS '(Claim, URL) pairs.';
+COMMENT ON COLUMN reference_counts.counted_pairs IS
+    'Of these, pairs with a verdict or whose page cannot be read: the denominator of ref_acc.';
+COMMENT ON COLUMN reference_counts.decided_pairs IS 'Of these, pairs with a verdict.';
+COMMENT ON COLUMN reference_counts.supported_pairs IS
+    'Of these, pairs whose page supports the claim.';
+COMMENT ON COLUMN reference_counts.pairs_from_excerpts IS
+    'Decided pairs for which the judge saw only part of the page.';
+COMMENT ON COLUMN reference_counts.ref_acc IS 'supported_pairs / counted_pairs, 0-1, pooled.';
+COMMENT ON COLUMN reference_counts.ref_acc_readable IS 'supported / evaluated, 0-1, pooled.';
+COMMENT ON COLUMN reference_counts.ref_acc_claims IS
+    'supported / (evaluated + without_page), 0-1, pooled.';
 
 -- The id is that of `report_id` in tasks/warehouse/explanations.py: the sha-256 of the parts, each
 -- prefixed with its length in bytes.

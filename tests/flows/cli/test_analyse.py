@@ -37,7 +37,7 @@ def test_all_analyses_stand_below_each_other_with_what_they_rest_on(
 ) -> None:
     out = told(evergreen, warehouse)
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert lines[0].endswith("Wiki Writing: Writing (percent, better higher)")
+    assert lines[0].endswith("Wiki Writing: Writing (percent, higher is better)")
     titles = [shown.title for name in LAYOUT if name != "trend" for shown in LAYOUT[name]]
     at = [next(n for n, line in enumerate(lines) if line.startswith(title)) for title in titles]
     assert at == sorted(at)

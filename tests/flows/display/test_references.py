@@ -53,17 +53,17 @@ def test_both_denominators_stand_beside_their_shares(
     judge_all(warehouse, judge)
     table, _ = said(judge.name, Format.TABLE)
     assert cells_below(table, "Uncited") == "agent 1 3 0 1 2 0 1 0 1"
-    assert cells_below(table, "Strict") == f"agent 1 {conflict} 0 100.0 1 50.0 2 1 0"
-    assert cells_below(table, "Bot wall") == "agent 1"
-    assert "Soft 404" not in table
+    assert cells_below(table, "Ref. acc.") == f"agent 1 {conflict} {conflict} 0 50.0 2 100.0 1 0"
+    assert cells_below(table, "Walled") == "agent 1 1"
+    assert "Missing, unknown" not in table
 
 
 def test_programs_get_every_count(warehouse: Warehouse, said: Said) -> None:
     judge_all(warehouse, ScriptedJudge())
     (row,) = json.loads(said("scripted", Format.JSON)[0])
-    assert (row["ref_acc"], row["evaluated"]) == (1.0, 1)
-    assert (row["ref_acc_strict"], row["strict"]) == (0.5, 2)
-    assert (row["uncited"], row["bot_wall"], row["soft_404"]) == (1, 1, 0)
+    assert (row["ref_acc"], row["counted_pairs"]) == (0.5, 2)
+    assert (row["ref_acc_readable"], row["evaluated"]) == (1.0, 1)
+    assert (row["uncited"], row["walled"], row["missing"]) == (1, 1, 0)
 
 
 def test_a_judge_without_verdicts_is_named_with_the_command_that_makes_them(said: Said) -> None:

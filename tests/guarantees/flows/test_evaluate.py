@@ -94,8 +94,8 @@ def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
     assert all(set(entry) == keys for entry in entries)
     metrics = {entry["metric"] for entry in entries}
     assert {"coverage_wiki", "coverage_wiki_soft", "coverage_wiki_all", "coverage_wiki_all_soft",
-            "wiki_conflict", "ref_acc", "ref_acc_strict",
-            "ref_conflict", "ref_acc_pairs", "evaluated_share", "leakage_rate",
+            "wiki_conflict", "ref_acc", "ref_acc_readable", "ref_acc_claims", "ref_conflict",
+            "ref_disputed", "evaluated_share", "never_existed", "uncited_share", "leakage_rate",
             "leakage_rate_by_article", "writing_overall", "writing_well_written",
             "writing_neutral", "writing_broad", "writing_both_orders",
             "position_bias"} == metrics  # fmt: skip

@@ -180,11 +180,13 @@ def test_faults_that_last_spoil_no_other_item_and_healing_buys_only_what_was_ope
 
 
 COUNTS = f"""
-SELECT s.metric, count(*) FILTER (v.status = 'ok'), any_value(s.n_items),
+SELECT s.metric,
+    count(*) FILTER (v.status = 'ok' OR (v.step = 'citation' AND v.status = 'unfetchable')),
+    any_value(s.n_items),
     count(*) FILTER (v.status = 'blocked'), count(*) FILTER ({OPEN}), any_value(s.n_open)
 FROM scores AS s JOIN verdicts AS v USING (edition, protocol, agent, assignment, judge)
 WHERE judge <> 'offline' AND (s.metric, v.step) IN (
-    ('coverage_wiki', 'coverage'), ('wiki_conflict', 'conflict'), ('ref_acc_pairs', 'citation'))
+    ('coverage_wiki', 'coverage'), ('wiki_conflict', 'conflict'), ('ref_acc', 'citation'))
 GROUP BY s.metric, agent, assignment ORDER BY ALL
 """
 """By report and metric: metric, decided, n_items, blocked, open, n_open."""
@@ -208,7 +210,7 @@ def test_an_item_without_a_label_is_in_no_denominator_and_makes_the_leaderboard_
     assert all(n_items <= decided for _, decided, n_items, *_ in counts)
     assert sum(undecided for *_, undecided, _ in counts) > 0
     healed = rows(path, COUNTS)
-    assert {row[0] for row in healed} == {"coverage_wiki", "wiki_conflict", "ref_acc_pairs"}
+    assert {row[0] for row in healed} == {"coverage_wiki", "wiki_conflict", "ref_acc"}
     assert all((n, left) == (decided, 0) for _, decided, n, _, _, left in healed)
     assert sum(blocked for *_, blocked, _, _ in healed) > 0
     whole = calm("wiki").verdicts

@@ -19,10 +19,10 @@ DONE = ClaimMarking("wiki_fact", "done")
 DECIDED = [Status.OK, Status.BLOCKED, Status.UNFETCHABLE, Status.NOT_ASSESSED, Status.SKIPPED]
 """Statuses of finished cells."""
 SAME = {
-    "support": "supported", "conflict": "conflicting", "not_support": "not_supported",
-    "never_fetched": "never_fetched", "not_assessed": "not_assessed",
+    "supports": "supported", "contradicts": "conflicting", "does_not_support": "not_supported",
+    "open": "never_fetched", "refused": "not_assessed",
 }  # fmt: skip
-"""Outcomes of the view `cited_claims` in the words of people; any other is a page's status."""
+"""Outcomes of the view `cited_claims` in the words of people; any other is a page's state."""
 
 
 def decision(

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.metrics.agreement import accuracy, cohen_kappa, measure_agreement
+from tasks.metrics.draws import Draws
 from tasks.metrics.resampling import bootstrap_intervals
 
 LABELS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1)
@@ -66,7 +67,7 @@ def test_the_share_alike_has_the_interval_of_a_mean_over_clusters_of_one_size() 
     )
     means = alike[names]
     assert (found.n_items, found.n_clusters) == (60, 15)
-    [mean] = bootstrap_intervals(lambda counts: (counts @ means / counts.sum(axis=1))[None, :], 15)
+    [mean] = bootstrap_intervals(means[:, None], lambda sums: sums.T / 15, Draws(15))
     assert found.alike_interval == mean
     assert found.kappa_interval is not None
     assert found.kappa_interval.low is not None

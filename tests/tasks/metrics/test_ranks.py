@@ -2,10 +2,11 @@
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.ranks import can_be_significant, competition_ranks, rank_ranges
+from tasks.metrics.ranks import competition_ranks, estimate_articles_needed, rank_ranges
 
 AGENTS = ["a", "b", "c", "d", "e"]
 SURE = st.lists(st.sampled_from(list(combinations(AGENTS, 2))), unique=True)
@@ -55,6 +56,15 @@ def test_places_are_bare_and_equals_have_one() -> None:
     assert competition_ranks([], higher_is_better=True) == []
 
 
-def test_few_articles_cannot_show_a_difference_and_more_pairs_need_more_of_them() -> None:
-    assert [can_be_significant(n, 1) for n in (5, 6)] == [False, True]
-    assert [can_be_significant(8, pairs) for pairs in (6, 10)] == [True, False]
+@pytest.mark.parametrize(("effect_size", "n_pairs"), [(0.2, 1), (-0.5, 1), (0.8, 6), (0.5, 28)])
+def test_the_articles_that_a_difference_needs_are_those_of_a_paired_t_test(
+    effect_size: float, n_pairs: int
+) -> None:
+    from statsmodels.stats.power import TTestPower
+
+    exact = TTestPower().solve_power(abs(effect_size), alpha=0.05 / n_pairs, power=0.8)
+    assert estimate_articles_needed(effect_size, n_pairs) == pytest.approx(exact, abs=1.2)
+
+
+def test_even_a_huge_difference_needs_six_articles() -> None:
+    assert estimate_articles_needed(30.0, 1) == 6

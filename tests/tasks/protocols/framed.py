@@ -22,7 +22,7 @@ REPORTS = {"assignment": pl.String, "state": pl.String, "state_reason": pl.Strin
 VERDICTS = {**dict.fromkeys(("assignment", "step", "item", "status", "label"), pl.String),
             "score": pl.Float64, "reason": pl.String}  # fmt: skip
 CLAIMS = {"assignment": pl.String, "number": pl.Int64} | dict.fromkeys(
-    ("attributed", "own", "leaked", "published"), pl.Boolean
+    ("attributed", "own", "cited", "leaked", "published"), pl.Boolean
 )
 
 
@@ -153,7 +153,7 @@ def _claim_rows(case: Case) -> list[tuple[Any, ...]]:
     own = {pair.number for pair in case.citations if pair.kind == "explicit"}
     return [
         (claim.assignment, claim.number, claim.number in attributed, claim.number in own,
-         claim.number in leaked, claim.source == "published")
+         claim.number in attributed, claim.number in leaked, claim.source == "published")
         for claim in case.claims
     ]  # fmt: skip
 

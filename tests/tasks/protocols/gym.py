@@ -13,7 +13,7 @@ from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.framed import Claims, citing, scored, value_of
 
 PROTOCOL = ResearchGym(load_protocol("research_gym"))
-A, B, C = "https://a.org", "https://b.org", "https://c.org"
+A, B, C, D = "https://a.org", "https://b.org", "https://c.org", "https://d.org"
 Points = Sequence[str] | None
 Figure = tuple[float | None, int, str | None]
 

@@ -69,8 +69,8 @@ def test_verifiability_covers_30_of_72_facts_and_contradicts_in_19_of_135_claims
 
 def test_citations_support_95_and_conflict_in_14_of_195_evaluated_claims() -> None:
     found = wiki_fact(read_citations(RECORDED / "citation.json"))
-    assert found["ref_acc"] == (95.0, 195)
+    assert found["ref_acc_readable"] == (95.0, 195)
     assert round(95 / 195, 4) == 0.4872
     assert found["ref_conflict"] == (14.0, 195)
-    assert found["ref_acc_strict"] == (95.0, 202)
+    assert found["ref_acc_claims"] == (95.0, 202)
     assert found["evaluated_share"] == (195.0, 202)

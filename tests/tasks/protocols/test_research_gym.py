@@ -15,7 +15,7 @@ from tasks.protocols.research_gym_figures import STILL_OPEN
 from tasks.warehouse.rows import CitationKind, Status
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.framed import Claims, decided
-from tests.tasks.protocols.gym import PROTOCOL, A, B, C, case, figures, rows
+from tests.tasks.protocols.gym import PROTOCOL, A, B, C, D, case, figures, rows
 
 RequestT = TypeVar("RequestT")
 
@@ -146,11 +146,19 @@ def test_a_claim_is_held_against_all_its_pages_together(
     assert [(request.claims, request.pages) for request in found] == asked
 
 
-def test_a_claim_without_a_fetched_page_is_left_out_and_zero_in_the_strict_variant() -> None:
+def test_three_claims_that_come_to_a_half_and_two_unread_ones_make_three_tenths() -> None:
+    unread: Claims = [("a bell", [D]), ("a view", [D])]
+    found = figures(case((), [*CLAIMS[:3], *unread], {**PAGES, D: None}))
+    assert found["citation_precision"] == (0.3, 5, None)  # (1 + 0.5 + 0 + 0 + 0) / 5
+    assert found["citation_precision_readable"] == (0.5, 3, None)
+    assert found["citation_evaluated_share"] == (0.6, 5, None)
+
+
+def test_a_claim_without_a_fetched_page_is_zero_and_left_out_of_readable_pages() -> None:
     claims = [("red tower", [A, B]), ("blue door", [B])]
     found = figures(case((), claims, {A: "red tower", B: None}))
-    assert found["citation_precision"] == (1.0, 1, None)
-    assert found["citation_precision_strict"] == (0.5, 2, None)
+    assert found["citation_precision_readable"] == (1.0, 1, None)
+    assert found["citation_precision"] == (0.5, 2, None)
     assert found["citation_precision_published"] == (0.5, 1, None)
     assert found["citation_evaluated_share"] == (0.5, 2, None)
 
@@ -161,7 +169,7 @@ def test_a_claim_is_decided_when_all_its_pages_have_been_tried() -> None:
     found = rows(case((), claims, {A: "nothing here", C: "blue door"}), judge)
     asked = [request.claims for request in judge.asked if isinstance(request, VerifySupport)]
     assert asked == [("blue door",)]
-    for metric in ("citation_precision", "citation_precision_strict", "citation_evaluated_share",
+    for metric in ("citation_precision", "citation_precision_readable", "citation_evaluated_share",
                    "citation_precision_published"):  # fmt: skip
         row = found[metric]
         assert (row["numerator"], row["n_items"], row["n_open"]) == (1.0, 1, 1)
@@ -174,7 +182,8 @@ def test_a_page_of_nothing_but_addresses_is_no_page(text: str) -> None:
     judge = ScriptedJudge()
     found = figures(case((), [("red tower", [A])], {A: text}), judge)
     assert not any(isinstance(request, VerifySupport) for request in judge.asked)
-    assert found["citation_precision"][:2] == (None, 0)
+    assert found["citation_precision_readable"][:2] == (None, 0)
+    assert found["citation_precision"][:2] == (0.0, 1)
     assert found["citation_evaluated_share"] == (0.0, 1, None)
     beside = case((), [("red tower", [A, B])], {A: text, B: "the red tower"})
     assert figures(beside)["citation_precision"] == (1.0, 1, None)
@@ -187,7 +196,7 @@ def test_a_claim_that_its_judge_cannot_answer_is_in_no_figure(status: Status) ->
             return [JudgeAnswer(status=status, reason="too much")] * len(request.claims)
 
     found = rows(case((), [("red tower", [A])], {A: "red tower"}), Silent())
-    for metric in ("citation_precision", "citation_precision_strict"):
+    for metric in ("citation_precision", "citation_precision_readable"):
         row = found[metric]
         assert (row["numerator"], row["n_items"], row["n_open"]) == (None, 0, 0)
 
@@ -204,7 +213,7 @@ def test_a_report_that_names_no_url_cites_nothing() -> None:
     found = figures(case((), [("red tower", [])], report="The red tower [1].", reliable=False))
     assert found["citation_recall"] == (0.0, 1, None)
     assert found["citation_precision"] == (None, 0, "no list of sources")
-    assert found["citation_precision_strict"][0] is None
+    assert found["citation_precision_readable"][0] is None
     zero = (0.0, 1, "0 as in the published code: the report names no URL")
     assert found["citation_precision_published"] == zero
     assert found["citation_recall_published"][0] == 0.0

@@ -12,13 +12,13 @@ from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
 from tasks.protocols.case import Case
 from tasks.protocols.wiki_fact import WikiFact
 from tasks.warehouse.pages import PageStatus
-from tasks.warehouse.rows import Article, Fact, Status
+from tasks.warehouse.rows import NO_URL, Article, CitationKind, Fact, Status
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.framed import Claims, citing, decided, scored, value_of
 
 URL = "https://en.wikipedia.org/wiki/Red_Lighthouse"
 PROTOCOL = WikiFact(load_protocol("wiki_fact"))
-A, B = "https://a.org", "https://b.org"
+A, B, C, D = "https://a.org", "https://b.org", "https://c.org", "https://d.org"
 Pages = dict[str, str | None]
 Figures = dict[str, tuple[float | None, int]]
 
@@ -99,7 +99,7 @@ REDIRECT = case(["red tower", "blue door"], RED_AND_BLUE, {A: "red tower", B: "r
         ),
         pytest.param(
             redirected(case([], [("red tower", [A, B])], {A: "red tower", B: "red tower"}), a=B),
-            {"ref_acc_pairs": (1, 2)},
+            {"ref_acc": (1, 2)},
             id="two addresses that lead to one page are two pairs",
         ),
         pytest.param(
@@ -119,13 +119,29 @@ REDIRECT = case(["red tower", "blue door"], RED_AND_BLUE, {A: "red tower", B: "r
         ),
         pytest.param(
             case([], RED_AND_BLUE, {A: "red tower", B: None}),
-            {"ref_acc": (1, 1), "ref_acc_strict": (0.5, 2), "evaluated_share": (0.5, 2),
-             "ref_acc_pairs": (1, 1)},
-            id="an unfetchable page leaves ref_acc and counts in the strict variant",
+            {"ref_acc_readable": (1, 1), "ref_acc_claims": (0.5, 2), "evaluated_share": (0.5, 2),
+             "ref_acc": (0.5, 2)},
+            id="an unfetchable page supports nothing, and is left out of readable pages alone",
+        ),
+        pytest.param(
+            case(
+                [], [*RED_AND_BLUE, ("green roof", [C, D])],
+                {A: "red tower", B: "nothing", C: None, D: None},
+            ),
+            {"ref_acc": (0.25, 4), "ref_acc_readable": (0.5, 2), "ref_acc_claims": (1 / 3, 3)},
+            id="four pairs of three claims, one supported, one not, two unreadable: a quarter",
+        ),
+        pytest.param(
+            case(
+                [], [("not red tower", [A, B]), ("not red tower", [A]), ("blue door", [C])],
+                {A: "red tower", B: "not red tower", C: None},
+            ),
+            {"ref_disputed": (0.5, 2), "ref_conflict": (0.5, 2), "ref_acc_readable": (0.5, 2)},
+            id="a claim that one page supports and another contradicts is disputed",
         ),
         pytest.param(
             case([], [("red tower", [A, B])], {A: "red tower", B: "nothing"}),
-            {"ref_acc": (1, 1), "ref_acc_pairs": (0.5, 2), "ref_conflict": (0, 1)},
+            {"ref_acc_readable": (1, 1), "ref_acc": (0.5, 2), "ref_conflict": (0, 1)},
             id="one supporting page is enough for a claim but not for its pairs",
         ),
     ],
@@ -162,8 +178,8 @@ def test_only_what_a_page_says_is_judged_and_the_reason_names_what_it_was(
     assert last.answer.reason == f"{status}: as its server said"
     assert not any(isinstance(request, VerifyAgainstPage) for request in judge.asked)
     found = figures(of)
-    assert found["ref_acc"] == (None, 0)
-    assert found["ref_acc_strict"] == (0.0, 1)
+    assert found["ref_acc_readable"] == (None, 0)
+    assert found["ref_acc"] == found["ref_acc_claims"] == (0.0, 1)
     assert found["evaluated_share"] == (0.0, 1)
 
 
@@ -188,13 +204,26 @@ class Silent(ScriptedJudge):
     [
         pytest.param(
             case([], RED_AND_BLUE[:1]), ScriptedJudge(),
-            "ref_acc_strict", (None, 0, 1),
+            "ref_acc_claims", (None, 0, 1),
             id="a page that was never fetched is open, not wrong",
+        ),
+        pytest.param(
+            case([], [("red tower", [A, B, C])], {A: "red tower", B: None}), ScriptedJudge(),
+            "ref_acc", (1, 2, 1),
+            id="a pair whose page was never fetched is open, whatever the claim's others say",
         ),
         *(
             pytest.param(
                 case([], [("red tower", [A, B]), ("blue door", [B])], {A: "red tower", B: None}),
-                Silent(status), "ref_acc_strict", (0, 1, 0),
+                Silent(status), "ref_acc", (0, 2, 0),
+                id=f"a pair that its judge could not answer is in no figure: {status}",
+            )
+            for status in (Status.BLOCKED, Status.NOT_ASSESSED)
+        ),
+        *(
+            pytest.param(
+                case([], [("red tower", [A, B]), ("blue door", [B])], {A: "red tower", B: None}),
+                Silent(status), "ref_acc_claims", (0, 1, 0),
                 id=f"a claim that its judge could not answer is in no figure: {status}",
             )
             for status in (Status.BLOCKED, Status.NOT_ASSESSED)
@@ -215,7 +244,8 @@ def test_what_is_open_and_what_never_comes_is_in_no_figure(
 
 def test_pairs_that_cannot_be_trusted_give_null_with_the_reason() -> None:
     rows = scored(PROTOCOL, case([], RED_AND_BLUE[:1], {A: "x"}, reliable=False), ScriptedJudge())
-    for metric in ("ref_acc", "ref_acc_strict", "ref_acc_pairs", "evaluated_share"):
+    for metric in ("ref_acc", "ref_acc_readable", "ref_acc_claims", "evaluated_share",
+                   "uncited_share"):  # fmt: skip
         assert (rows[metric]["numerator"], rows[metric]["reason"]) == (None, "no list of sources")
 
 
@@ -225,7 +255,7 @@ def test_a_judge_that_cannot_see_contradiction_gives_no_conflict_figures() -> No
     of = case(["red tower"], [("not red tower", [A])], {A: "red tower"})
     assert {d.step for d in decided(PROTOCOL, of, judge)} == {"coverage", "citation"}
     rows = scored(PROTOCOL, of, judge)
-    for metric in ("wiki_conflict", "ref_conflict"):
+    for metric in ("wiki_conflict", "ref_conflict", "ref_disputed"):
         assert rows[metric]["numerator"] is None
         assert rows[metric]["reason"].startswith("not_assessed")
 
@@ -367,3 +397,34 @@ def test_published_claims_count_in_leakage_though_their_pairs_cannot_be_told(
     found = figures(of.model_copy(update={"claims": tuple(published)}))
     assert found["leakage_rate_by_article"] == share
     assert not cited or found["leakage_rate"] == share
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"),
+    [("explicit", 1 / 3), ("paragraph", 1 / 3), ("attributed", 1 / 3), ("published", 1 / 3),
+     ("inferred", 1.0)],
+)  # fmt: skip
+def test_a_claim_that_only_borrows_a_marker_beyond_its_paragraph_is_uncited(
+    kind: CitationKind, share: float
+) -> None:
+    of = case([], [("red tower", [A]), ("blue door", [A, B]), ("a view", [])], kind=kind)
+    value, n_items = figures(of)["uncited_share"]
+    assert value == pytest.approx(share)
+    assert n_items == 3
+
+
+@pytest.mark.parametrize(("reason", "found"), [(NO_URL, (1.0, 2)), ("a list alone", (None, 0))])
+def test_a_report_that_cites_no_url_is_uncited_and_one_that_cannot_be_told_is_null(
+    reason: str, found: tuple[float | None, int]
+) -> None:
+    of = case([], [("red tower", []), ("blue door", [])], reliable=False)
+    assert of.extraction
+    extraction = of.extraction.model_copy(update={"pairs_reason": reason})
+    of = of.model_copy(update={"extraction": extraction})
+    assert figures(of)["uncited_share"] == found
+
+
+def test_without_an_archive_nothing_is_said_of_addresses_that_never_existed() -> None:
+    row = scored(PROTOCOL, case([], RED_AND_BLUE, {A: "x", B: None}), ScriptedJudge())
+    assert (row["never_existed"]["numerator"], row["never_existed"]["n_items"]) == (None, 0)
+    assert row["never_existed"]["reason"].startswith("no archive was asked: `evergreen fetch`")

@@ -62,11 +62,16 @@ def parts(shown: tuple[Any, ...], values: list[tuple[str, str, float]], unranked
 
 
 def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figures_open() -> None:
-    values = [("ranked", x, 0.2) for x in "xyz"] + [("apart", "x", 0.9)]
+    values = [("ranked", x, 0.2) for x in "uvwxyz"] + [("apart", "x", 0.9)]
     rows = parts(entries(), values, "apart").values()
     assert [(row["agent"], row["rank"], row["reports"], row["cells"][0][0]) for row in rows] == [
-        ("ranked", "1", "3 of 3", "20.0"), ("apart", "not ranked", "1 of 3", "90.0*"),
+        ("ranked", "1", "6 of 6", "20.0"), ("apart", "not ranked", "1 of 6", "90.0*"),
     ]  # fmt: skip
+
+
+def test_a_part_of_few_articles_has_no_ranks() -> None:
+    rows = parts(entries(), [("ranked", x, 0.2) for x in "vwxyz"], "").values()
+    assert [(row["agent"], row["rank"]) for row in rows] == [("ranked", "–"), ("apart", "–")]
 
 
 def test_a_part_keeps_the_marks_of_a_doubtful_empty_list_and_of_mixed_models() -> None:

@@ -19,6 +19,7 @@ from tasks.publishing.changes import (
     save_changes,
     save_start,
 )
+from tasks.scoring.pending import SCORER_VERSION
 from tasks.site.mark import UnwritableSite
 
 BOARD = {
@@ -88,10 +89,12 @@ def test_what_was_kept_of_changes_is_read_as_it_was(tmp_path: Path) -> None:
     assert load_changes(tmp_path) == changes
 
 
-def begun(folder: Path, *rows: dict[str, object]) -> ComparisonStart:
+def begun(folder: Path, *rows: dict[str, object], version: str = SCORER_VERSION) -> ComparisonStart:
     """A run has begun: its site and figures before are there."""
     (folder / BEFORE).mkdir()
-    found = ComparisonStart(edition="e", judge="local", figures=board(*rows).to_dicts())
+    found = ComparisonStart(
+        edition="e", judge="local", scorer_version=version, figures=board(*rows).to_dicts()
+    )
     save_start(folder, found)
     return found
 
@@ -109,6 +112,14 @@ def test_what_an_ended_run_began_with_is_kept_for_the_one_that_goes_on(tmp_path:
     save_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1, complete=False))
     assert load_unfinished(tmp_path, "e", "local") == kept
     check_changes_folder(tmp_path)
+
+
+@pytest.mark.parametrize("version", ["", "4"])
+def test_what_another_scorer_began_is_not_compared_with(version: str, tmp_path: Path) -> None:
+    begun(tmp_path, {}, version=version)
+    with pytest.raises(UnwritableSite, match="figures of the same name may mean something else"):
+        load_unfinished(tmp_path, "e", "local")
+    assert load_unfinished(tmp_path, "f", "local") is None
 
 
 def test_a_run_after_a_finished_one_begins_anew(tmp_path: Path) -> None:

@@ -1,10 +1,15 @@
 """What is said about the ranks of a board."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
-from tasks.scoring.board_notes import describe_ranges, describe_ranks
+from tasks.scoring.board_notes import describe_ranks, describe_weak_ranks
 from tasks.scoring.boards import BOARDS
+from tasks.warehouse.results import AgentPair
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
 
 WIKI = BOARDS[0]
 
@@ -57,11 +62,40 @@ def test_ties_are_said_and_who_differs_from_all_others(
     assert describe_ranks(ranked(*agents), WIKI) == said
 
 
-def test_a_fifth_agent_is_too_many_for_eight_articles() -> None:
-    few = "8 articles are too few for any difference between 5 ranked agents to be significant."
-    names = ("a", "b", "c", "d", "e")
-    without = {"low": pl.lit(None, pl.Float64)}
-    five = ranked(*((name, 1, 5) for name in names)).with_columns(**without)
-    four = ranked(*((name, 1, 4) for name in names[:4])).with_columns(**without)
-    assert few in describe_ranges(five, WIKI)
-    assert "too few" not in describe_ranges(four, WIKI)
+def pair(agent: str, other: str, difference: float, effect_size: float | None) -> AgentPair:
+    return AgentPair(
+        edition="e", protocol="wiki_fact", metric="coverage_wiki", judge="offline", agent=agent,
+        other=other, n_articles=8, difference=difference, low=None, high=None,
+        effect_size=effect_size, better_share=0.5, p=0.2, p_adjusted=0.4, n_pairs=3, seed=1,
+    )  # fmt: skip
+
+
+def said_of(warehouse: Warehouse, *agents: tuple[str, int | None, int | None], n: int = 8) -> str:
+    rows = ranked(*agents).with_columns(n_articles=n)
+    return describe_weak_ranks(warehouse, "e", "offline", rows, WIKI, {"c": "Cyd"})
+
+
+def test_where_nobody_can_be_told_apart_the_articles_that_would_do_are_said(
+    tmp_path: Path,
+) -> None:
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        warehouse.write(Change(AgentPair, [
+            pair("a", "b", 0.1, 0.9), pair("a", "c", -0.2, -0.5), pair("a", "apart", 0.9, 3.0),
+        ]))  # fmt: skip
+        tied = [(name, 1, 3) for name in ("a", "b", "c")]
+        assert said_of(warehouse, *tied, ("apart", None, None)) == (
+            "No two ranked agents can be told apart. The largest difference, of a and Cyd, would "
+            "need about 45 articles."
+        )
+        assert said_of(warehouse, ("a", 1, 1), ("b", 2, 3), ("c", 2, 3)) == ""
+        assert said_of(warehouse, ("alone", 1, 1)) == ""
+
+
+def test_with_fewer_than_six_articles_there_are_no_ranks_and_it_is_said(tmp_path: Path) -> None:
+    agents = [("a", None, None), ("b", None, None)]
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        for n, is_said in ((5, True), (6, False)):
+            rows = ranked(*agents).with_columns(n_articles=n, unranked=pl.lit(None, pl.String))
+            said = describe_weak_ranks(warehouse, "e", "offline", rows, WIKI)
+            assert said.startswith("No ranks: with fewer than 6 articles") == is_said
+        assert said_of(warehouse, *agents, n=5) == "", "they are listed apart"

@@ -59,11 +59,11 @@ def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None
         assert len({*board.columns.values()}) == len(board.columns)
 
 
-def test_equals_have_one_rank_and_who_has_no_figure_to_rank_by_has_none() -> None:
+def test_without_ranges_there_are_no_ranks_but_the_order_of_the_figures() -> None:
     (board,) = select_boards(INTEGRATED)
     figures = [("b", 0.2), ("a", None), ("c", 0.4), ("d", 0.2)]
     scored = with_figures(*((agent, value, None) for agent, value in figures))
-    assert rank_agents(scored, board) == [("1", "c"), ("2", "b"), ("2", "d"), ("–", "a")]
+    assert rank_agents(scored, board) == [("–", agent) for agent in "cbda"]
 
 
 def test_who_is_not_ranked_follows_those_who_are_and_takes_no_place() -> None:
@@ -72,7 +72,8 @@ def test_who_is_not_ranked_follows_those_who_are_and_takes_no_place() -> None:
         ("a", 0.9, "it delivered 1 of 3 reports"), ("b", 0.2, None), ("c", 0.4, None),
         ("d", None, None), ("e", 0.3, "it was given the sources"),
     )  # fmt: skip
-    assert rank_agents(scored, board) == [
+    ranges = pl.Series([None, 2, 1, None, None], dtype=pl.Int32)
+    assert rank_agents(scored.with_columns(rank_from=ranges, rank_to=ranges), board) == [
         ("1", "c"), ("2", "b"), ("–", "a"), ("–", "e"), ("–", "d"),
     ]  # fmt: skip
     assert list_apart(scored, board) == {

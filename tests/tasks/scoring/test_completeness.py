@@ -17,21 +17,21 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
 PROTOCOL = get_protocol("wiki_fact")
+NINE = [f"x{n}" for n in range(9)]
 
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    """Three articles and a question; `ann` and `bob` wrote of two articles, `cyd` of one."""
-    named = [("x0", "x0", "write_article"), ("x1", "x1", "write_article"),
-             ("x2", "x2", "write_article"), ("q", "x0", "find_claims")]  # fmt: skip
+    """Nine articles and a question; `ann` and `bob` wrote of six articles, `cyd` of three."""
+    named = [*((name, name, "write_article") for name in NINE), ("q", "x0", "find_claims")]
     with open_warehouse(tmp_path / "w.duckdb") as store:
         store.write(
             Change(Article, [Article(edition="e", article=name, title=name, url=f"https://w/{name}",
-                                     text="A.", text_sha="t") for name in ("x0", "x1", "x2")]),
+                                     text="A.", text_sha="t") for name in NINE]),
             Change(Assignment, [Assignment(edition="e", assignment=name, article=article, kind=kind)
                                 for name, article, kind in named]),
             Change(Score, [score(agent, f"x{n}") for agent, n_reports in
-                           (("ann", 2), ("bob", 2), ("cyd", 1)) for n in range(n_reports)]),
+                           (("ann", 6), ("bob", 6), ("cyd", 3)) for n in range(n_reports)]),
         )  # fmt: skip
         yield store
 
@@ -54,9 +54,9 @@ def board(warehouse: Warehouse) -> dict[str, LeaderboardRow]:
 
 
 def test_what_nobody_delivered_counts(warehouse: Warehouse) -> None:
-    assert load_assignable(warehouse, "e", PROTOCOL) == {"x0", "x1", "x2"}
+    assert load_assignable(warehouse, "e", PROTOCOL) == {*NINE}
     ann = board(warehouse)["ann"]
-    assert (ann.n_delivered, ann.n_missing, ann.n_assignments) == (2, 0, 3)
+    assert (ann.n_delivered, ann.n_missing, ann.n_assignments) == (6, 0, 9)
 
 
 def test_an_assignment_without_its_article_is_in_no_count_of_who_needs_it(
@@ -64,7 +64,7 @@ def test_an_assignment_without_its_article_is_in_no_count_of_who_needs_it(
 ) -> None:
     gone = Assignment(edition="e", assignment="gone", article="gone", kind="write_article")
     warehouse.write(Change(Assignment, [gone]))
-    assert load_assignable(warehouse, "e", get_protocol("wiki_writing")) == {"x0", "x1", "x2"}
+    assert load_assignable(warehouse, "e", get_protocol("wiki_writing")) == {*NINE}
 
 
 def test_who_was_given_the_sources_is_not_ranked_however_complete() -> None:

@@ -85,7 +85,7 @@ def test_an_empty_report_scores_0_where_the_protocol_names_the_metric_and_nothin
     assert {"coverage_wiki", "coverage_wiki_soft"} <= zeros
     assert (missing["coverage_wiki"].value, missing["coverage_wiki"].n_items) == (0, 1)
     # Ratios over its own claims, and what silence would win.
-    for name in ("ref_acc", "ref_acc_strict", "wiki_conflict", "leakage_rate"):
+    for name in ("ref_acc", "ref_acc_readable", "uncited_share", "wiki_conflict", "leakage_rate"):
         assert missing[name].value is None
         assert missing[name].reason == "the report is empty"
 

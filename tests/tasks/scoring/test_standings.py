@@ -67,7 +67,7 @@ def test_the_figure_that_is_drawn_again_is_the_leaderboard_s(
     )
     # Two assignments of one article, one without an article.
     made = build_score_matrix(frame, how, CATEGORIES, {"x0": "A", "x1": "A", "x2": "B", "x3": "C"})
-    whole = made.sums(np.asarray(made.has_value.any(axis=1)), range(len(made.agents))).overall()
+    whole = made.sums([(column, column) for column in range(len(made.agents))]).overall()
     for agent, figure in zip(made.agents, whole, strict=True):
         valued = frame.filter(pl.col("agent") == agent, pl.col("value").is_not_null())
         expected = aggregate(how, valued, CATEGORIES)
@@ -76,7 +76,8 @@ def test_the_figure_that_is_drawn_again_is_the_leaderboard_s(
 
 def test_a_pair_by_hand() -> None:
     # Differences .2, .4, 0, .2, .2: mean .2, standard deviation .1414; better in 4, equal in 1.
-    # Of the 32 swaps |sum| reaches 1 where the four that differ keep one sign: 2 x 2.
+    # Of the 32 swaps |sum| reaches 1 where the four that differ keep one sign: 2 x 2. Five articles
+    # are too few for ranks.
     found = stand(scores(ann=[0.5, 0.9, 0.4, 0.3, 0.4], bob=[0.3, 0.5, 0.4, 0.1, 0.2]))
     [pair] = found.pairs
     assert (pair.agent, pair.other, pair.n_articles, pair.n_pairs) == ("ann", "bob", 5, 1)
@@ -88,20 +89,26 @@ def test_a_pair_by_hand() -> None:
     assert pair.high is not None
     assert 0 < pair.low < 0.2 < pair.high < 0.4
     assert [(r.agent, r.place, r.rank_from, r.rank_to) for r in found.rows] == [
-        ("ann", 1, 1, 2), ("bob", 2, 1, 2),
+        ("ann", None, None, None), ("bob", None, None, None),
     ]  # fmt: skip
 
 
 def test_agents_that_are_equal_differ_by_nothing_whatever_their_sums_were_rounded_to() -> None:
     values = [0.1, 0.7, 0.2, 0.3, 0.3, 0.6]
-    [pair] = stand(scores(ann=values, bob=values[::-1])).pairs
-    assert (pair.difference, pair.better_share, pair.p_adjusted) == (0.0, 0.5, 1.0)
+    for frame in (scores(ann=values, bob=values[::-1]), scores(ann=values, bob=values)):
+        [pair] = stand(frame).pairs
+        assert (pair.difference, pair.better_share, pair.p_adjusted) == (0.0, 0.5, 1.0)
 
 
 def test_a_difference_that_chance_may_make_sets_no_ranks_apart() -> None:
-    # By the first test's sum of six articles: 2 of 64 swaps are as large, of five 2 of 32.
-    found = stand(scores(ann=[0.2, 0.3, 0.4, 0.5, 0.6], bob=[0.1] * 5))
+    # Of six articles 2 of 64 swaps are as large, of five 2 of 32: fewer than six have no ranks, but
+    # an order.
+    found = stand(scores(bob=[0.1] * 5, cyd=[None] * 5, ann=[0.2, 0.3, 0.4, 0.5, 0.6]))
     assert found.pairs[0].p_adjusted == 2 / 32
+    assert [(r.agent, r.place, r.rank_from, r.rank_to) for r in found.rows] == [
+        (name, None, None, None) for name in ("ann", "bob", "cyd")
+    ]
+    found = stand(scores(ann=[0.2, 0.3, 0.4, 0.5, 0.6, 0.0], bob=[0.1] * 6))
     assert [(r.rank_from, r.rank_to) for r in found.rows] == [(1, 2), (1, 2)]
     found = stand(scores(ann=[0.2, 0.3, 0.4, 0.5, 0.6, 0.7], bob=[0.1] * 6))
     assert found.pairs[0].p_adjusted == 2 / 64
@@ -182,6 +189,11 @@ def test_who_else_is_there_changes_nobody_s_interval_and_no_pair_s_p() -> None:
     every, two = stand(scores(**values)), stand(scores(ann=values["ann"], bob=values["bob"]))
     for name in ("value", "low", "high"):
         assert getattr(row(every, "ann"), name) == getattr(row(two, "ann"), name)
+    frame = scores(**values).filter((pl.col("agent") != "ann") | (pl.col("assignment") < "x5"))
+    gaps, lone = (stand(each, assignable=[f"x{n}" for n in range(20)])
+                  for each in (frame, frame.filter(agent="ann")))  # fmt: skip
+    assert row(gaps, "ann").n_articles == 10
+    assert row(gaps, "ann").low == row(lone, "ann").low is not None
     [alone] = two.pairs
     same = ("difference", "low", "high", "effect_size", "better_share", "p")
     assert [getattr(every.pairs[0], name) for name in same] == [

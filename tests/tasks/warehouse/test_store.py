@@ -21,7 +21,7 @@ from tasks.warehouse.lake import connect_lake
 from tasks.warehouse.location import DuckLake, parse_location
 from tasks.warehouse.pages import AbsentPage, SeedPage
 from tasks.warehouse.reader import open_for_reading, run_query
-from tasks.warehouse.results import LeaderboardRow, Verdict
+from tasks.warehouse.results import AgentPair, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import Edition, Report, Row, replace_surrogates
 from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.snapshot import export_edition, load_latest_manifests
@@ -201,6 +201,34 @@ def test_a_warehouse_of_the_oldest_schema_opens_with_its_rows_and_gets_what_is_n
         assert warehouse.value("SELECT count(*) FROM withheld_pages") == 1
 
 
+def test_a_figure_whose_name_means_another_one_now_gets_the_name_it_has_today(path: Path) -> None:
+    before = {
+        ("wiki_fact", "ref_acc"): "ref_acc_readable",
+        ("wiki_fact", "ref_acc_strict"): "ref_acc_claims",
+        ("wiki_fact", "ref_acc_pairs"): None,
+        ("wiki_fact", "ref_conflict"): "ref_conflict",
+        ("research_gym", "citation_precision"): "citation_precision_readable",
+        ("research_gym", "citation_precision_strict"): None,
+        ("own", "ref_acc"): "ref_acc",
+    }
+    models = (Score, LeaderboardRow, AgentPair)
+    with open_warehouse(path) as warehouse:
+        for model in models:
+            of = [a_row(model, protocol=protocol, metric=metric) for protocol, metric in before]
+            warehouse.write(Change(model, of))
+    take_back_to_the_oldest_schema(path)
+    now = sorted((protocol, name) for (protocol, _), name in before.items() if name)
+    with open_warehouse(path) as warehouse:
+        for model in models:
+            stored = f"SELECT protocol, metric FROM {model.table} ORDER BY ALL"
+            assert warehouse.frame(stored).rows() == now
+        [new] = [a_row(Score, protocol="wiki_fact", metric="ref_acc")]
+        warehouse.write(Change(Score, [new]))
+    with open_warehouse(path) as warehouse:  # names of today stay
+        assert warehouse.frame("SELECT metric FROM scores").height == len(now) + 1
+        assert warehouse.rows(Score, "metric = 'ref_acc' AND protocol = 'wiki_fact'") == [new]
+
+
 def take_back_to_the_oldest_schema(path: Path) -> None:
     """Remove a table, columns and the views that came later, from a file or a lake."""
     added = ("value_present", "value_zero", "n_delivered", "n_missing", "n_assignments", "unranked")
@@ -226,8 +254,8 @@ def take_back_to_the_oldest_schema(path: Path) -> None:
         for table in ("calls", "jobs"):
             for column in ("cache_write_tokens", "cache_write_hour_tokens"):
                 old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        old.execute("DROP TABLE seed_pages")
-        old.execute("DROP TABLE absent_pages")
+        for table in ("seed_pages", "absent_pages"):
+            old.execute(f"DROP TABLE {table}")
         old.execute(f"UPDATE warehouse_info SET schema_version = {OLDEST_UPGRADABLE}")
 
 

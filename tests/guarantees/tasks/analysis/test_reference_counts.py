@@ -28,6 +28,7 @@ from tests.tasks.citing import (
 from tests.tasks.judges.recording import Recorder, at_server, recorded
 
 KINDS = [status for status in get_args(PageStatus) if status != "ok"]
+WALLED = ("bot_wall", "login_wall", "cookie_wall", "robots")
 GOOD, LONG, NEVER = "https://good.org", "https://long.org", "https://never.org"
 REPORT: Claims = [
     ("red tower", [GOOD]),
@@ -44,17 +45,18 @@ REPORT: Claims = [
 ]
 EXPECTED = {
     "claims": len(REPORT), "untrusted": 0, "uncited": 1, "cited": len(REPORT) - 1,
-    "evaluated": 5, "supported": 3, "conflict": 1, "not_supported": 1, "never_fetched": 2,
-    "not_assessed": 1, "without_page": len(KINDS) + 1, "several": 1,
-    **dict.fromkeys(KINDS, 1), "pairs": 13 + len(KINDS), "decided_pairs": 5,
+    "evaluated": 5, "supported": 3, "contradicted": 1, "not_supported": 1, "disputed": 0, "open": 2,
+    "refused": 1, "without_page": len(KINDS) + 1, "walled": len(WALLED) + 1, "missing": 1,
+    "unreadable": len(KINDS) - len(WALLED) - 1, "gone": 0, "never_existed": 0,
+    "pairs": 13 + len(KINDS), "counted_pairs": 9 + len(KINDS), "decided_pairs": 5,
     "supported_pairs": 3, "pairs_from_excerpts": 1,
 }  # fmt: skip
 SAME = {
-    "ref_acc": ("supported", "evaluated"),
-    "ref_acc_strict": ("supported", "strict"),
-    "ref_acc_pairs": ("supported_pairs", "decided_pairs"),
+    "ref_acc": ("supported_pairs", "counted_pairs"),
+    "ref_acc_readable": ("supported", "evaluated"),
     "evaluated_share": ("evaluated", "cited"),
-    "ref_conflict": ("conflict", "evaluated"),
+    "ref_conflict": ("contradicted", "evaluated"),
+    "ref_disputed": ("disputed", "evaluated"),
 }
 """By figure: the counts that its numerator and its denominator must be."""
 
@@ -110,17 +112,19 @@ def counts(warehouse: Warehouse) -> dict[str, dict[str, Any]]:
 def test_every_claim_is_counted_once_and_in_its_place(judged: Judged) -> None:
     found = counts(judged[0])
     assert {name: found["whole"][name] for name in EXPECTED} == EXPECTED
-    assert found["whole"]["ref_acc"] == 3 / 5
-    assert found["whole"]["ref_acc_strict"] == 3 / (5 + len(KINDS) + 1)
+    assert found["whole"]["ref_acc"] == 3 / (9 + len(KINDS))
+    assert found["whole"]["ref_acc_readable"] == 3 / 5
+    assert found["whole"]["ref_acc_claims"] == 3 / (5 + len(KINDS) + 1)
     unlisted, silent = found["unlisted"], found["silent"]
     assert unlisted["untrusted"] == unlisted["claims"] == len(REPORT)
     assert unlisted["cited"] == 0
     assert (silent["claims"], silent["uncited"], silent["ref_acc"]) == (1, 1, None)
     for row in found.values():
         assert row["claims"] == row["untrusted"] + row["uncited"] + row["cited"]
-        told_apart = ("evaluated", "never_fetched", "not_assessed", "without_page")
+        told_apart = ("evaluated", "open", "refused", "without_page")
         assert row["cited"] == sum(row[name] for name in told_apart)
-        assert row["without_page"] == sum(row[kind] for kind in [*KINDS, "several"])
+        unread = ("walled", "unreadable", "gone", "never_existed", "missing")
+        assert row["without_page"] == sum(row[state] for state in unread)
 
 
 def test_the_counts_are_the_numerators_and_denominators_of_the_figures(
@@ -157,7 +161,7 @@ def test_a_report_with_open_answers_is_in_neither_counts_nor_figures(warehouse: 
     assert values == {"silent": 0, "unlisted": 0, "whole": 0}
 
 
-def test_a_page_that_came_but_holds_nothing_to_read_counts_as_empty(tmp_path: Path) -> None:
+def test_a_page_that_came_but_holds_nothing_to_read_is_unreadable(tmp_path: Path) -> None:
     class Reading(ScriptedJudge):
         async def verify_against_page(self, request: VerifyAgainstPage) -> Sequence[JudgeAnswer]:
             return [JudgeAnswer(status=Status.UNFETCHABLE)] * len(request.claims)
@@ -166,7 +170,7 @@ def test_a_page_that_came_but_holds_nothing_to_read_counts_as_empty(tmp_path: Pa
         write_edition(warehouse, {"a": [("red tower", [GOOD])]}, [page(GOOD, "***")])
         judge_all(warehouse, Reading())
         row = counts(warehouse)["a"]
-    assert (row["without_page"], row["empty"], row["strict"]) == (1, 1, 1)
+    assert (row["without_page"], row["unreadable"], row["ref_acc_claims"]) == (1, 1, 0)
 
 
 def test_an_excerpt_can_be_traced_from_the_model_to_the_counts(tmp_path: Path) -> None:

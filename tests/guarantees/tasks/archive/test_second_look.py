@@ -216,15 +216,15 @@ def test_an_open_page_is_no_score_and_makes_the_figure_provisional(warehouse: Wa
         mill = "The old mill stands by the river and was built in 1820."
         *_, settings = cited(warehouse, server, (mill, "The miller lived there."))
         look(warehouse, settings, site)
-        before = strict(warehouse)
+        before = by_claim(warehouse)
         pass_hours(warehouse, 7)
         look(warehouse, settings, site)
-        after = strict(warehouse)
+        after = by_claim(warehouse)
     assert before == (1.0, 1, 1), "one supported claim, one open"
     assert after == (0.5, 2, 0), "two looks failed: it counts as not supported"
 
 
-def strict(warehouse: Warehouse) -> tuple[float | None, int, int]:
+def by_claim(warehouse: Warehouse) -> tuple[float | None, int, int]:
     scores = judge_all(warehouse, load_judge("offline"))
-    [score] = [score for score in scores if score.metric == "ref_acc_strict"]
+    [score] = [score for score in scores if score.metric == "ref_acc_claims"]
     return score.value, score.n_items, score.n_open
