@@ -73,7 +73,8 @@ class WikiFact:
             COVERAGE_ALL: (NOT_SUPPORT, CONSISTENT),
             CONFLICT: (INCONSISTENT, CONSISTENT),
             CITATION: (CONTRADICTED, SUPPORT),
-        }
+        },
+        none={"ref_disputed": "a refused page may be either of the two that disagree"},
     )
 
     def __init__(self, entry: ProtocolEntry) -> None:

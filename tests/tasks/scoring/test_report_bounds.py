@@ -174,13 +174,15 @@ def test_the_figure_of_all_verdicts_lies_within_the_bounds_of_those_that_are_lef
     for key, value in values(protocol, judged(world, whole), JUDGE).items():
         low, high, _, n_blocked = bounds.get(key, FigureBounds(None, None, None, 0))
         if low is None or high is None:
-            assert n_blocked or value == shown[key], key
+            unknown = key[1] in get_bounds(protocol).none
+            assert n_blocked or unknown or value == shown[key], key
             continue
         for found in (value, shown[key]):
             assert found is None or low - 1e-9 <= found <= high + 1e-9, key
 
 
 UNBOUNDED = {
+    "wiki_fact": {"ref_disputed"},
     "both orders": {"position_bias"},
     "research_gym": {"clarity", "insight"},
     "rubric_bench": {"rubric_evidence_not_found"},
