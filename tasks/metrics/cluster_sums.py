@@ -45,13 +45,6 @@ class ClusterSums:
         above, below = np.moveaxis(sums.reshape(len(sums), 2, n_categories, n_sides), 1, 0)
         return _average(above, below).T
 
-    def select(self, sides: Mask) -> "ClusterSums":
-        return ClusterSums(self.numerators[:, :, sides], self.denominators[:, :, sides])
-
-    def overall(self) -> Array:
-        """Return the figure of each side over all clusters."""
-        return self.figures(self.flat.sum(axis=0)[None])[:, 0]
-
     def by_cluster(self) -> Array:
         """Return the figure of each cluster alone, a row per cluster, a column per side."""
         return _average(self.numerators, self.denominators)

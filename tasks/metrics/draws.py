@@ -22,7 +22,8 @@ RESAMPLES = 5_000
 SWAPS = 9_999
 """Number of swaps to draw if there are more in total."""
 MAX_WEIGHTS_IN_MEMORY = 4_000_000
-"""Weights of clusters held as floating-point numbers at a time. No figure depends on it."""
+"""Weights of clusters, or sums by them, held as floating-point numbers at a time. No figure depends
+on it."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +58,22 @@ class Draws:
         drawn = np.random.default_rng(self.seed).bytes(self.swaps * n_octets)
         return np.frombuffer(drawn, np.uint8).reshape(self.swaps, n_octets)
 
-    def count_blocks(self, clusters: Mask) -> Iterator[Array]:
-        """Yield how often these clusters were drawn: a row per resample, a column per cluster."""
-        for rows in self._blocks(self.resamples, int(clusters.sum())):
+    def count_blocks(self, clusters: Mask, n_sums: int = 1) -> Iterator[Array]:
+        """Yield how often these clusters were drawn: a row per resample, a column per cluster.
+
+        n_sums: Sums that a resample is used for; they are held, too.
+        """
+        for rows in self._blocks(self.resamples, max(int(clusters.sum()), n_sums)):
             yield _select(self._counts[rows], clusters)
 
-    def swap_blocks(self, clusters: Mask) -> Iterator[Array]:
+    def swap_blocks(self, clusters: Mask, n_sums: int = 1) -> Iterator[Array]:
         """Yield in which of these clusters the agents are swapped (1) or not (0), a row per swap:
-        every way if `is_exact`, else drawn ones."""
+        every way if `is_exact`, else drawn ones. n_sums: as for `count_blocks`."""
         n = int(clusters.sum())
         if self.is_exact(n):
             yield (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
             return
-        for rows in self._blocks(self.swaps, n):
+        for rows in self._blocks(self.swaps, max(n, n_sums)):
             bits = np.unpackbits(self._swapped[rows], axis=1, count=self.n_clusters)
             yield _select(bits, clusters)
 

@@ -10,7 +10,7 @@ import numpy as np
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.cluster_sums import ScoreMatrix, Side
 from tasks.metrics.draws import Array, Draws
-from tasks.metrics.pair_sums import NEGLIGIBLE, sum_pairs
+from tasks.metrics.pair_sums import NEGLIGIBLE, subtract, sum_pairs
 from tasks.metrics.randomization_test import randomization_p_values, split_pairs
 from tasks.metrics.resampling import Interval, bootstrap_intervals
 
@@ -103,12 +103,14 @@ def _describe_pairs(
 ) -> Iterator[dict[str, Any]]:
     """Yield what does not hang on other pairs: the difference, its interval, its size."""
     sums = sum_pairs(items, pairs)
+    flat, shared = sums.drawn.flat, sums.first.has_value
     spans = [Interval(None, None)] * len(pairs)
     if intervals:
-        spans = bootstrap_intervals(sums.flat, sums.differences, draws, sums.has_both)
-    single = sums.by_cluster()
-    for place, (difference, span) in enumerate(zip(sums.overall().tolist(), spans, strict=True)):
-        apart = single[sums.has_both[:, place], place]
+        spans = bootstrap_intervals(flat, sums.differences, draws, shared)
+    overall = subtract(sums.differences(flat.sum(axis=0)[None])[:, 0], 0.0)
+    single = sums.first.by_cluster() - sums.second.by_cluster()
+    for place, (difference, span) in enumerate(zip(overall.tolist(), spans, strict=True)):
+        apart = single[shared[:, place], place]
         yield {
             "n_articles": len(apart),
             "difference": difference,

@@ -74,6 +74,19 @@ def test_neither_the_others_nor_the_size_of_a_block_moves_an_interval(
     assert alone == every
 
 
+def test_many_figures_are_drawn_in_parts_that_fit_in_memory() -> None:
+    held: list[int] = []
+
+    def watched(sums: Array) -> Array:
+        held.append(sums.size)
+        return ratio(sums)
+
+    sums = np.hstack([np.random.default_rng(5).random((8, 900)), np.ones((8, 900))])
+    found = bootstrap_intervals(sums, watched, Draws(8))
+    assert max(held) <= draws.MAX_WEIGHTS_IN_MEMORY < RESAMPLES * sums.shape[1]
+    assert found[:2] == bootstrap_intervals(sums[:, [0, 1, 900, 901]], ratio, Draws(8))
+
+
 def test_what_an_agent_lacks_weighs_nothing_and_its_interval_is_about_that_of_what_it_has() -> None:
     values = np.random.default_rng(10).beta(2, 5, (100, 1))
     there = np.zeros((100, 1))

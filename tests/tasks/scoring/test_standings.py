@@ -67,7 +67,8 @@ def test_the_figure_that_is_drawn_again_is_the_leaderboard_s(
     )
     # Two assignments of one article, one without an article.
     made = build_score_matrix(frame, how, CATEGORIES, {"x0": "A", "x1": "A", "x2": "B", "x3": "C"})
-    whole = made.sums([(column, column) for column in range(len(made.agents))]).overall()
+    sums = made.sums([(column, column) for column in range(len(made.agents))])
+    whole = sums.figures(sums.flat.sum(axis=0)[None])[:, 0]
     for agent, figure in zip(made.agents, whole, strict=True):
         valued = frame.filter(pl.col("agent") == agent, pl.col("value").is_not_null())
         expected = aggregate(how, valued, CATEGORIES)
