@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tasks.models.gateway import ANSWERS_PER_RUN
 from tasks.warehouse.calls import Call
 from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.store import Readable, Warehouse
@@ -114,11 +115,12 @@ def _load_prefixes(warehouse: Warehouse) -> NDArray[np.uint64]:
 
 
 def find_answered_requests(source: Readable, request_ids: Sequence[str]) -> frozenset[str]:
-    """Return those of the requests that the ledger has an answer to."""
+    """Return those of the requests that the ledger has an answer to, or refusals to the end."""
     frame = source.frame(
-        "SELECT DISTINCT request_id FROM calls WHERE status = 'ok' "
-        "AND request_id IN (SELECT unnest($1))",
-        [list(request_ids)],
+        "SELECT request_id FROM calls WHERE request_id IN (SELECT unnest($1)) GROUP BY request_id "
+        "HAVING bool_or(status = 'ok') OR count(*) FILTER (status <> 'failed') >= $2 "
+        "AND max_by(status, attempt) FILTER (status <> 'failed') IN ('blocked', 'refused')",
+        [list(request_ids), ANSWERS_PER_RUN],
     )
     return frozenset(frame["request_id"])
 

@@ -1,5 +1,6 @@
 """Ask another judge about the items that a judge refuses."""
 
+import asyncio
 from collections.abc import Sequence
 
 from tasks.judges.decisions import DecisionRequest, Judge, JudgeAnswer
@@ -9,12 +10,20 @@ from tasks.warehouse.rows import OPEN_STATUSES, Status
 async def ask_fallback(
     fallback: Judge, request: DecisionRequest, answers: Sequence[JudgeAnswer]
 ) -> list[JudgeAnswer]:
-    """Return the answers, with those of the fallback for the items that are blocked."""
-    found = list(answers)
-    refused = [i for i, answer in enumerate(answers) if answer.status is Status.BLOCKED]
-    if refused:
-        asked = await fallback.decide(request.select(refused))
-        for index, answer in zip(refused, asked, strict=True):
+    """Return the answers, with those of the fallback for the items that are blocked.
+
+    It is asked about each refused call on its own: what it has answered is then bought once, also
+    if the judge refuses more of them in a later run.
+    """
+    found, refused = list(answers), dict[str | None, list[int]]()
+    for index, answer in enumerate(answers):
+        if answer.status is Status.BLOCKED:
+            refused.setdefault(answer.call_id, []).append(index)
+    asked = await asyncio.gather(
+        *(fallback.decide(request.select(indices)) for indices in refused.values())
+    )
+    for indices, theirs in zip(refused.values(), asked, strict=True):
+        for index, answer in zip(indices, theirs, strict=True):
             found[index] = _combine(answers[index], answer, fallback.name)
     return found
 

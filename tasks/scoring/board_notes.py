@@ -25,7 +25,7 @@ GROUP BY agent ORDER BY agent
 LARGEST = """
 SELECT agent, other, effect_size, n_pairs, n_articles FROM agent_pairs
 WHERE edition = $1 AND judge = $2 AND metric = $3 AND list_contains($4, protocol)
-    AND list_contains($5, agent) AND list_contains($5, other) AND effect_size <> 0
+    AND list_contains($5, agent) AND list_contains($5, other) AND difference <> 0
 ORDER BY abs(difference) DESC, agent, other LIMIT 1
 """
 """The largest difference between agents ($5) by a metric ($3)."""
@@ -202,7 +202,7 @@ def describe_weak_ranks(
         return ""
     given = [edition, judge, by, sorted(board.protocols), agents]
     found = list(source.frame(LARGEST, given).iter_rows())
-    if not found:
+    if not found or not found[0][2]:
         return ""
     [(agent, other, effect_size, n_pairs, n_articles)] = found
     needed = max(estimate_articles_needed(effect_size, n_pairs), n_articles + 1)

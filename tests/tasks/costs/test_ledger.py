@@ -123,6 +123,14 @@ def test_what_was_answered_and_how_long_answers_are_is_known(warehouse: Warehous
     assert average_tokens(warehouse, "any", "some-model").rows() == [("p", "s", 1, 4.0)]
 
 
+def test_what_was_refused_to_the_end_is_not_asked_again(warehouse: Warehouse) -> None:
+    refused, unusable = said("", "refused"), question("Is it unusable?")
+    asked(warehouse, ScriptedSender(refused, refused), question())
+    asked(warehouse, ScriptedSender(refused, said("", "truncated")), unusable)
+    ids = [question().request_id, unusable.request_id]
+    assert find_answered_requests(warehouse, ids) == {ids[0]}
+
+
 def half_a_sign(request: Request) -> Response:
     """A chat completion that was cut within an emoji, as a server in Python writes it."""
     message = {"role": "assistant", "content": "yes\ud83d"}

@@ -44,6 +44,17 @@ def test_refused_items_alone_are_asked_with_the_same_evidence() -> None:
     ]
 
 
+def test_what_was_refused_in_another_call_is_asked_apart_so_that_no_answer_is_bought_again() -> (
+    None
+):
+    fallback = ScriptedJudge()
+    other = REFUSED.model_copy(update={"call_id": "another"})
+    found = asked(fallback, REFUSED, other, REFUSED)
+    assert [answer.refused_call for answer in found] == ["mine", "another", "mine"]
+    assert [answer.label for answer in found] == ["consistent", "not_support", "consistent"]
+    assert [request.claims for request in fallback.asked] == [("a", "c"), ("b",)]  # type: ignore[attr-defined]
+
+
 def test_where_nothing_is_refused_nobody_is_asked() -> None:
     fallback = ScriptedJudge()
     assert asked(fallback, OK, OK, JudgeAnswer(status=Status.UNPARSABLE))[:2] == [OK, OK]

@@ -91,6 +91,15 @@ def test_where_nobody_can_be_told_apart_the_articles_that_would_do_are_said(
         assert said_of(warehouse, ("alone", 1, 1)) == ""
 
 
+def test_nothing_is_said_of_a_smaller_difference_where_the_largest_has_no_effect_size(
+    tmp_path: Path,
+) -> None:
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        pairs = [pair("a", "b", 0.1, 0.9), pair("a", "c", 0.2, None)]
+        warehouse.write(Change(AgentPair, pairs))
+        assert said_of(warehouse, *((name, 1, 3) for name in ("a", "b", "c"))) == ""
+
+
 def test_with_fewer_than_six_articles_there_are_no_ranks_and_it_is_said(tmp_path: Path) -> None:
     agents = [("a", None, None), ("b", None, None)]
     with open_warehouse(tmp_path / "w.duckdb") as warehouse:
