@@ -20,8 +20,8 @@ from tasks.protocols.case import (
 from tasks.protocols.cell import get_protocol_version
 from tasks.protocols.redirects import Redirects, cites_page
 from tasks.scoring.addresses import has_asked_archive, load_addresses
+from tasks.scoring.bounds import NOT_BLOCKED, FigureBounds, compute_bounds
 from tasks.scoring.pending import scored_cell, scorer_version
-from tasks.scoring.report_bounds import NOT_BLOCKED, FigureBounds, compute_bounds
 from tasks.stage import stage_task
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse
@@ -213,10 +213,7 @@ def _build_score(
         n_items=n_items,
         n_open=row["n_open"],
         reason=row["reason"],
-        n_blocked=bounds.n_blocked,
-        bound_low=bounds.low,
-        bound_high=bounds.high,
-        bound_items=bounds.n_items,
+        **bounds._asdict(),
         cell_id=scored_cell(plan),
         scorer_version=scorer_version(plan),
     )

@@ -152,7 +152,7 @@ def _print_judge_table(
         FEW_NOTE if any(map(_rests_on_few, rows.iter_rows(named=True))) else "",
         describe_empty_lists(rows),
         describe_mixed_models(rows),
-        describe_refused(rows, board.columns),
+        describe_refused(rows),
         describe_reports(rows, board.last),
         describe_earlier_leaks(source, edition, judge, board),
         describe_columns_left_out(rows, board.columns),

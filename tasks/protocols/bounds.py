@@ -28,7 +28,3 @@ class Bounds:
             reasons.setdefault(why, []).append(name)
         without = [f"{', '.join(names)} (no bounds: {why})" for why, names in reasons.items()]
         return "; ".join([*named, *without])
-
-
-UNDECLARED = Bounds()
-"""Of protocols that other packages bring, unless they have `bounds`."""

@@ -107,7 +107,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                                 ),
                                 describe_empty_lists(of_board, material.agents),
                                 describe_mixed_models(of_board, material.agents),
-                                describe_refused(of_board, titles, material.agents),
+                                describe_refused(of_board, material.agents),
                                 extractors if _uses_statements(board) else "",
                                 describe_columns_left_out(of_board, titles),
                             ),

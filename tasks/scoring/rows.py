@@ -39,6 +39,11 @@ LEFT JOIN ground_truths AS g ON g.edition = s.edition AND g.assignment = s.assig
 WHERE s.edition = $1
 ORDER BY s.protocol, s.metric, s.judge, s.agent, s.assignment
 """
+REFUSED = """
+SELECT protocol, judge, agent, avg((status = 'blocked')::INT) FROM current_verdicts
+WHERE edition = $1 AND (call_id IS NOT NULL OR status = 'blocked') GROUP BY ALL
+"""
+"""The share of the items that a judge refused, of those that it was asked about."""
 ARTICLES = "SELECT assignment, article FROM assignments WHERE edition = $1"
 HASHED_COLUMNS = ("agent", "assignment", "value", "numerator", "n_items", "category")
 """Columns of a score that intervals, ranks and pairs are computed from."""
@@ -64,6 +69,8 @@ class ScoreGroup:
     """The agents to list apart, with the reason."""
     article_of: Mapping[str, str | None]
     """Assignment → article, of all that the protocol judges and those with scores."""
+    refused: Mapping[tuple[str, str, str], float]
+    """Protocol, judge and agent → share of the items that the judge refused."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -110,6 +117,9 @@ def _group_scores(
     drafts = _find_drafts(warehouse, edition)
     articles = dict(warehouse.frame(ARTICLES, [edition]).iter_rows())
     scores = warehouse.frame(SCORES, [edition])
+    refused: dict[tuple[str, str, str], float] = {}
+    if scores["n_blocked"].sum():
+        refused = {(p, j, a): n for p, j, a, n in warehouse.frame(REFUSED, [edition]).iter_rows()}
     for key, rows in scores.group_by("protocol", "metric", "judge", maintain_order=True):
         name, metric, judge = map(str, key)
         if entry := metrics.get((name, metric)):
@@ -121,7 +131,7 @@ def _group_scores(
             everywhere = assignable[name].union(rows["assignment"])
             article_of = {assignment: articles.get(assignment) for assignment in everywhere}
             unranked = find_unranked(counts)
-            yield ScoreGroup(name, entry, judge, marked, counts, unranked, article_of)
+            yield ScoreGroup(name, entry, judge, marked, counts, unranked, article_of, refused)
 
 
 def _find_drafts(warehouse: Warehouse, edition: str) -> dict[str, list[str]]:
@@ -254,6 +264,7 @@ def _aggregate_row(
         n_missing=counts.n_missing,
         n_assignments=counts.n_assignments,
         unranked=group.unranked.get(agent),
+        blocked_share=group.refused.get((group.protocol, group.judge, agent)),
         **aggregate_bounds(group.metric, scores, category_of),
     )
 

@@ -185,7 +185,8 @@ class LeaderboardRow(Row):
     """Items in no denominator since the judge refused them. This and the next columns are null in
     rows of earlier versions until `evergreen evaluate` runs."""
     blocked_share: float | None = None
-    """Mean share of a report's items that the judge refused, 0-1; null for numbers."""
+    """Share of the protocol's items that the judge refused, of those that it was asked about, 0-1;
+    null if it refused none of the edition."""
     bound_low: float | None = None
     """The least that the value would be, had the judge decided what it refused: with the worst or
     the best label for it. Null if nothing was refused, or the protocol names no such labels."""

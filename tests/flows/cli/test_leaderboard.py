@@ -137,7 +137,7 @@ def test_a_figure_that_refused_items_could_move_out_of_its_interval_is_marked(
     assert "50.0¶" in said
     assert out.count("¶") == 2  # in the note, too
     assert "¶: uncertain: the judge refused items; as the worst or best they would move" in said
-    assert "Refused by the judge, at most of a figure's items: ann 12.5% of Cov., bob 12.5%" in said
+    assert "Refused by the judge, of what it was asked: ann 12.5% (Wiki Fact), bob 12.5%" in said
     _, out, _ = evergreen(*chosen, "--format", "json")
     found = {(row["agent"], row["metric"]): row for row in json.loads(out)}
     assert [key for key, row in found.items() if row["uncertain"]] == [("ann", "coverage_wiki")]

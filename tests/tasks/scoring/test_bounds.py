@@ -1,10 +1,19 @@
 """What an agent's figure would be, had the judge decided what it refused; and when that is said."""
 
+from pathlib import Path
+from typing import Any
+
 import polars as pl
 import pytest
 
 from tasks.configuration.models import MetricEntry
+from tasks.protocols.registry import get_protocol
 from tasks.scoring.bounds import UNCERTAIN_SAID, aggregate_bounds, describe_refused, mark_uncertain
+from tasks.scoring.rows import build_leaderboard_rows
+from tasks.warehouse.results import Score, Verdict
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 COLUMNS = {
     "assignment": pl.String, "value": pl.Float64, "numerator": pl.Float64, "n_items": pl.Int64,
@@ -53,11 +62,24 @@ def test_they_are_null_where_nothing_was_refused_or_one_is_unknown(rows: tuple[R
     assert bounds(entry(), *rows) == (None, None)
 
 
-def test_the_share_refused_is_the_mean_over_reports_and_no_number_has_one() -> None:
-    found = aggregate_bounds(entry(), scores(WHOLE, PART, LOST), {})
-    assert (found["n_blocked"], found["blocked_share"]) == (15, 0.5)
-    assert "blocked_share" not in aggregate_bounds(entry(unit="number"), scores(PART), {})
+def test_refused_items_are_counted_and_of_scores_of_earlier_versions_nothing_is_known() -> None:
+    assert aggregate_bounds(entry(), scores(WHOLE, PART, UNKNOWN), {}) == {"n_blocked": 10}
     assert aggregate_bounds(entry(), scores(OLD), {}) == {}
+
+
+def test_the_share_refused_is_of_the_items_that_the_judge_was_asked_about(tmp_path: Path) -> None:
+    """A question of four claims has one figure, which one refused claim leaves without a value."""
+    of: dict[str, Any] = {"edition": "e", "agent": "ann", "assignment": "q", "judge": "j"}
+    of |= {"protocol": "claim_discovery", "cell_id": "c"}
+    verdicts = [
+        a_row(Verdict, **of, step="match", item=f"claim:{n}", call_id=call, status=status)
+        for n, (call, status) in enumerate([("1", "ok")] * 3 + [("2", "blocked"), (None, "ok")])
+    ]
+    score = a_row(Score, **of, metric="claim_f1", state="done", n_blocked=1, value=None)
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        warehouse.write(Change(Verdict, verdicts), Change(Score, [score]))
+        [row] = build_leaderboard_rows(warehouse, "e", [get_protocol("claim_discovery")])
+    assert (row.n_blocked, row.blocked_share, row.bound_low) == (1, 0.25, None)
 
 
 def board(*rows: tuple[str, str, float | None, float | None, float | None]) -> pl.DataFrame:
@@ -65,7 +87,8 @@ def board(*rows: tuple[str, str, float | None, float | None, float | None]) -> p
     names = ("agent", "metric", "value", "low", "high", "bound_low", "bound_high", "blocked_share")
     texts = dict.fromkeys(names[:2], pl.String)
     schema = texts | dict.fromkeys(names[2:], pl.Float64)
-    return pl.DataFrame(made, schema=schema, orient="row")
+    frame = pl.DataFrame(made, schema=schema, orient="row")
+    return frame.with_columns(protocol=pl.lit("wiki_writing"))
 
 
 @pytest.mark.parametrize(
@@ -77,13 +100,13 @@ def test_a_figure_is_uncertain_where_a_bound_leaves_its_interval(
 ) -> None:
     frame = mark_uncertain(board(("ann", "m", 0.5, low, high)))
     assert frame["uncertain"].to_list() == [uncertain]
-    said = describe_refused(frame, {"m": "M"}, {"ann": "Ann"})
-    assert "Refused by the judge, at most of a figure's items: Ann 25.0% of M." in said
+    said = describe_refused(frame, {"ann": "Ann"})
+    assert "Refused by the judge, of what it was asked: Ann 25.0% (Wiki Writing)." in said
     assert (UNCERTAIN_SAID in said) == uncertain
 
 
 def test_without_an_interval_or_bounds_nothing_is_uncertain_and_nothing_is_said() -> None:
     frame = mark_uncertain(board(("ann", "m", 0.5, None, None)))
     assert frame["uncertain"].to_list() == [False]
-    assert describe_refused(frame.with_columns(blocked_share=0.0), {"m": "M"}) == ""
-    assert describe_refused(frame.with_columns(blocked_share=None), {"m": "M"}) == ""
+    assert describe_refused(frame.with_columns(blocked_share=0.0)) == ""
+    assert describe_refused(frame.with_columns(blocked_share=None)) == ""

@@ -16,8 +16,7 @@ from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.protocols.rigorous_evidence import collect_evidence
 from tasks.protocols.wiki_writing import METRIC_BY_CATEGORY
-from tasks.scoring.bounds import aggregate_bounds
-from tasks.scoring.report_bounds import FigureBounds, compute_bounds, get_bounds
+from tasks.scoring.bounds import FigureBounds, aggregate_bounds, compute_bounds, get_bounds
 from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import BundleSettings
 from tests.scripted_judge import ScriptedJudge
@@ -196,7 +195,7 @@ def test_bounds_are_missing_where_the_protocol_says_so_alone(world: str) -> None
     answers = [ok(labels[0]) for *_, labels in asked]
     for_all = refused(world, answers, [True] * len(asked))
     found = compute_bounds(protocol, judged(world, [for_all]), JUDGE)
-    without = {metric for (_, metric), b in found.items() if b.n_blocked and b.low is None}
+    without = {metric for (_, metric), b in found.items() if b.n_blocked and b.bound_low is None}
     assert without == UNBOUNDED.get(world, set())
 
 
@@ -211,7 +210,7 @@ def test_relevance_has_no_bounds_and_rubrics_have() -> None:
                 judged("rigorous", [refused("rigorous", answers, [s == step for s, *_ in asked])]),
                 JUDGE,
             ).items()
-            if b.low is not None
+            if b.bound_low is not None
         }
         for step in ("query", "relevance")
     }
@@ -239,7 +238,7 @@ def test_of_one_of_six_refused_calls_the_bounds_hold_what_the_agent_deserves() -
     assert aggregate("micro", scores, {}) == pytest.approx(0.544, abs=5e-4)
     assert found["bound_low"] == pytest.approx(0.397, abs=5e-4)
     assert found["bound_high"] == pytest.approx((31 + 21) / 78)
-    assert (found["n_blocked"], found["blocked_share"]) == (21, pytest.approx(21 / 39 / 2))
+    assert found["n_blocked"] == 21
 
 
 def scores_of(protocol: Protocol, verdicts: JudgedReports, metric: str) -> pl.DataFrame:
@@ -251,13 +250,11 @@ def scores_of(protocol: Protocol, verdicts: JudgedReports, metric: str) -> pl.Da
             **row,
             "value": row["numerator"] / row["n_items"] if row["n_items"] else None,
             **bounds.get((row["assignment"], metric), unmoved)._asdict(),
-            "bound_items": bounds.get((row["assignment"], metric), unmoved).n_items,
-            "n_items": row["n_items"],
         }
         for row in protocol.compute_figures(verdicts, JUDGE).iter_rows(named=True)
         if row["metric"] == metric
     ]
-    return pl.DataFrame(rows).rename({"low": "bound_low", "high": "bound_high"})
+    return pl.DataFrame(rows)
 
 
 def test_a_report_without_any_verdict_left_counts_in_the_bounds() -> None:
@@ -326,6 +323,18 @@ def test_an_unscored_soft_figure_gets_no_bounds_and_a_scored_one_gets_them() -> 
         found = compute_bounds(protocol, framed({"x": given}, [renamed(citing(CITED), "x")]), JUDGE)
         return found["x", "coverage_wiki_soft"]
 
-    assert soft(None).low is None
+    assert soft(None).bound_low is None
     assert soft(0.5)[:3] == (0.25, 0.75, 2)
     assert set(METRIC_BY_CATEGORY) <= set(get_bounds(WRITING).steps)
+
+
+def test_a_soft_figure_has_bounds_also_where_all_probabilities_are_of_other_reports() -> None:
+    protocol = WORLDS["wiki_fact"][0]
+    scored = ok("consistent").model_copy(update={"score": 0.5})
+    given = {
+        name: [ItemAnswer(step="coverage", item="fact:0", answer=answer)]
+        for name, answer in (("x", scored), ("y", failed(Status.BLOCKED)))
+    }
+    cases = [renamed(citing(CITED), name) for name in given]
+    found = compute_bounds(protocol, framed(given, cases), JUDGE)
+    assert found["y", "coverage_wiki_soft"][:3] == (0.0, 1.0, 1)

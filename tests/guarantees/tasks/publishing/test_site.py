@@ -303,7 +303,7 @@ def test_refused_items_are_told_where_the_agent_and_its_reports_stand(
         assert page.xpath("//abbr[text() = '¶']/@title")[0].startswith("uncertain: the judge")
         assert page.xpath("//small[contains(., '0.0–100.0 with what was refused')]")
     notes = [note.text_content() for note in board.xpath("//p[@class = 'note']")]
-    assert any("Refused by the judge, at most of a figure's items: " in note for note in notes)
+    assert any("Refused by the judge, of what it was asked: " in note for note in notes)
     told = [page for page in (tmp_path / "site/reports").glob("*.html")
             if "(refused: 2 items; with them: 0.0–100.0)" in page.read_text("utf-8")]  # fmt: skip
     assert told
