@@ -146,8 +146,8 @@ async def grade_items(model: PromptedModel, request: GradeItems) -> list[JudgeAn
             return [JudgeAnswer(status=Status.NOT_ASSESSED, reason=said)] * n
         attached = model.attach(request.attachments, request.prompt)
         values["report"] = attached.placeholder
-    elif request.pictures:
-        attached = model.attach_pictures(request.pictures)
+    elif pictures := tuple(each for each in request.pictures if each.media_type in model.reads):
+        attached = model.attach_pictures(pictures)  # a fallback may read fewer than its judge
 
     def check(results: Sequence[ItemGrade]) -> None:
         for result in results:

@@ -221,6 +221,17 @@ def test_the_batches_stay_and_the_prompt_names_the_pictures(warehouse: Warehouse
         assert f"image-{n}.png" in case.report.text
 
 
+def test_a_fallback_that_reads_no_pictures_is_asked_about_the_text_alone(
+    warehouse: Warehouse,
+) -> None:
+    case = load(warehouse, planned(warehouse, pictures=True)[DOCX])
+    recorder = Recorder()
+    asyncio.run(bench(pictures=True).judge(case, recorded(recorder, reads=())))
+    assert case.pictures
+    assert [request.attachments for request in recorder.asked] == [()]
+    assert TEXT in recorder.asked[0].messages[0].text
+
+
 @pytest.mark.parametrize(
     ("parameters", "name"), [({"pictures": True}, DOCX), ({"pdfs": True}, PDFS)]
 )
