@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 
-import polars as pl
-
 SIGNIFICANCE_LEVEL = 0.05
 """Corrected p below which a difference counts as real."""
 MIN_ARTICLES = 6
@@ -52,9 +50,3 @@ def estimate_articles_needed(effect_size: float, n_pairs: int) -> int:
     level = normal.inv_cdf(1 - SIGNIFICANCE_LEVEL / (2 * n_pairs))
     needed = ((level + normal.inv_cdf(POWER)) / effect_size) ** 2 + level**2 / 2
     return max(MIN_ARTICLES, math.ceil(needed))
-
-
-def competition_ranks(values: Sequence[float], *, higher_is_better: bool) -> list[int]:
-    """Return the rank of each value, 1 is best; equal values share a rank."""
-    ranked = pl.Series(values, dtype=pl.Float64).rank("min", descending=higher_is_better)
-    return ranked.to_list()

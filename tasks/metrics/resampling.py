@@ -12,7 +12,7 @@ without a cluster are all sums minus its own. Where nothing is missing, the inte
 How often they hold the true figure in simulated editions: docs/explanation/validity.md.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,21 +100,13 @@ def _find_tails(n_clusters: Array) -> Array:
 def _measure_skewness(sums: Array, figures: FigureFunction, rests_on: Mask) -> Array:
     """Return the acceleration of each figure, from the figures without one cluster each (Efron
     1987, equation 6.6); their sums are all sums minus the cluster's own."""
-    left_out = np.hstack([
-        np.round(figures(sums.sum(axis=0) - some), DIGITS)
-        for some in _split(sums, MAX_LEFT_OUT_IN_MEMORY // max(1, sums.shape[1]))
-    ])  # fmt: skip
+    parts = np.array_split(sums, -(-sums.size // MAX_LEFT_OUT_IN_MEMORY))
+    left_out = np.hstack([np.round(figures(sums.sum(axis=0) - some), DIGITS) for some in parts])
     own = rests_on.T
     mean = np.where(own, left_out, 0.0).sum(axis=1) / own.sum(axis=1)
     apart = np.where(own, mean[:, None] - left_out, 0.0)
     skewness: Array = (apart**3).sum(axis=1) / (6 * (apart**2).sum(axis=1) ** 1.5)
     return skewness
-
-
-def _split(rows: Array, size: int) -> Iterator[Array]:
-    size = max(1, size)
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
 
 
 def _find_ends(

@@ -15,10 +15,10 @@ import polars as pl
 from tasks.configuration.agents import load_agents
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry
-from tasks.metrics.aggregates import aggregate
+from tasks.metrics.aggregates import summarize_scores
 from tasks.metrics.cluster_sums import ScoreMatrix, build_score_matrix
 from tasks.metrics.draws import Draws, draw_clusters
-from tasks.metrics.ranks import MIN_ARTICLES, SIGNIFICANCE_LEVEL, competition_ranks, rank_ranges
+from tasks.metrics.ranks import MIN_ARTICLES, SIGNIFICANCE_LEVEL, rank_ranges
 from tasks.metrics.resampling import Interval, bootstrap_intervals
 from tasks.protocols.case import Protocol
 from tasks.scoring.agent_pairs import Pair, compare_pairs
@@ -57,12 +57,10 @@ class Standing:
     n_items: int
     n_open: int
     """Items and whole reports that a later run may still decide."""
-    place: int | None
-    """Place by value alone; 1 is best, ties share a place. This and the ranks are null without a
-    value, for agents that are not ranked, and if all ranked ones have fewer than six articles."""
-    rank_from: int | None
-    """The best place the agent may have."""
-    rank_to: int | None
+    rank_from: int | None = None
+    """The best place the agent may have; 1 is best. This and the other are null without a value,
+    for agents that are not ranked, and if all ranked ones have fewer than six articles."""
+    rank_to: int | None = None
 
 
 @dataclass(frozen=True)
@@ -133,23 +131,20 @@ def _build_standings(
     found = []
     for agent in items.agents:
         rows = by_agent[agent]
-        valued = rows.filter(pl.col("value").is_not_null())
         interval, n_articles = own[agent]
+        value, n_reports, n_items = summarize_scores(metric.aggregate, rows, category_of)
         waiting = rows["state"].is_in(["pending", "failed"]).sum()
         found.append(
             Standing(
                 agent=agent,
-                value=aggregate(metric.aggregate, valued, category_of),
+                value=value,
                 low=interval.low,
                 high=interval.high,
                 interval_reason=interval.reason,
                 n_articles=n_articles,
-                n_reports=valued.height,
-                n_items=int(valued["n_items"].sum()),
+                n_reports=n_reports,
+                n_items=n_items,
                 n_open=int(rows["n_open"].sum()) + int(waiting),
-                place=None,
-                rank_from=None,
-                rank_to=None,
             )
         )
     return found
@@ -161,23 +156,22 @@ def _rank(
     ranked = [row for row in rows if row.value is not None and row.agent not in unranked]
     if max((row.n_articles for row in ranked), default=0) < MIN_ARTICLES:
         ranked = []
-    values = [row.value for row in ranked if row.value is not None]
-    places = competition_ranks(values, higher_is_better=sign > 0)
     ranges = rank_ranges(
         [row.agent for row in ranked],
         (pairing for pair in pairs for pairing in _find_order(pair, sign)),
     )
     placed = [
-        replace(row, place=place, rank_from=ranges[row.agent][0], rank_to=ranges[row.agent][1])
-        for row, place in zip(ranked, places, strict=True)
+        replace(row, rank_from=ranges[row.agent][0], rank_to=ranges[row.agent][1])
+        if row.agent in ranges
+        else row
+        for row in rows
     ]
-    others = [row for row in rows if row.agent not in ranges]
 
     def order(row: Standing) -> tuple[bool, bool, float, str]:
         value = 0.0 if row.value is None else -sign * row.value
         return row.value is None, row.agent in unranked, value, row.agent
 
-    return tuple(sorted(placed + others, key=order))
+    return tuple(sorted(placed, key=order))
 
 
 def _find_order(pair: Pair, sign: int) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.ranks import competition_ranks, estimate_articles_needed, rank_ranges
+from tasks.metrics.ranks import estimate_articles_needed, rank_ranges
 
 AGENTS = ["a", "b", "c", "d", "e"]
 SURE = st.lists(st.sampled_from(list(combinations(AGENTS, 2))), unique=True)
@@ -48,12 +48,6 @@ def test_ranges_lie_apart_only_by_what_is_sure(better: list[tuple[str, str]]) ->
         if found[one][1] < found[other][0]:
             through = [c for c in AGENTS if (one, c) in better and (c, other) in better]
             assert (one, other) in better or len(through) >= 2
-
-
-def test_places_are_bare_and_equals_have_one() -> None:
-    assert competition_ranks([0.2, 0.4, 0.2, 0.1], higher_is_better=True) == [2, 1, 2, 4]
-    assert competition_ranks([0.2, 0.4, 0.2, 0.1], higher_is_better=False) == [2, 4, 2, 1]
-    assert competition_ranks([], higher_is_better=True) == []
 
 
 @pytest.mark.parametrize(("effect_size", "n_pairs"), [(0.2, 1), (-0.5, 1), (0.8, 6), (0.5, 28)])

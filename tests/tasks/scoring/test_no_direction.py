@@ -38,7 +38,7 @@ def test_the_retrieval_index_has_values_and_intervals_but_no_rank_and_no_pair(
         assert INDEX[1] not in compared.pairs["metric"].to_list()
         scores = warehouse.frame("SELECT * FROM scores WHERE metric = $1", [INDEX[1]])
         places = compute_standings(scores, METRIC, {}, {}).rows
-        assert [(row.agent, row.place) for row in places] == [("ann", None), ("bob", None)]
+        assert [(row.agent, row.rank_from) for row in places] == [("ann", None), ("bob", None)]
 
 
 def test_a_metric_without_a_direction_says_so_and_is_never_zero_for_a_missing_report() -> None:

@@ -89,8 +89,8 @@ def test_a_pair_by_hand() -> None:
     assert pair.low is not None
     assert pair.high is not None
     assert 0 < pair.low < 0.2 < pair.high < 0.4
-    assert [(r.agent, r.place, r.rank_from, r.rank_to) for r in found.rows] == [
-        ("ann", None, None, None), ("bob", None, None, None),
+    assert [(r.agent, r.rank_from, r.rank_to) for r in found.rows] == [
+        ("ann", None, None), ("bob", None, None),
     ]  # fmt: skip
 
 
@@ -106,8 +106,8 @@ def test_a_difference_that_chance_may_make_sets_no_ranks_apart() -> None:
     # an order.
     found = stand(scores(bob=[0.1] * 5, cyd=[None] * 5, ann=[0.2, 0.3, 0.4, 0.5, 0.6]))
     assert found.pairs[0].p_adjusted == 2 / 32
-    assert [(r.agent, r.place, r.rank_from, r.rank_to) for r in found.rows] == [
-        (name, None, None, None) for name in ("ann", "bob", "cyd")
+    assert [(r.agent, r.rank_from, r.rank_to) for r in found.rows] == [
+        (name, None, None) for name in ("ann", "bob", "cyd")
     ]
     found = stand(scores(ann=[0.2, 0.3, 0.4, 0.5, 0.6, 0.0], bob=[0.1] * 6))
     assert [(r.rank_from, r.rank_to) for r in found.rows] == [(1, 2), (1, 2)]
@@ -143,7 +143,7 @@ def test_who_has_no_value_has_no_place_and_takes_none() -> None:
     found = stand(scores(ann=[0.5] * 3 + [0.6] * 3, bob=[None] * 6, cyd=[0.1] * 6))
     assert [r.agent for r in found.rows] == ["ann", "cyd", "bob"]
     bob = row(found, "bob")
-    assert (bob.value, bob.place, bob.rank_from, bob.rank_to) == (None, None, None, None)
+    assert (bob.value, bob.rank_from, bob.rank_to) == (None, None, None)
     assert (bob.n_articles, bob.interval_reason) == (0, "no value")
     assert [(r.rank_from, r.rank_to) for r in found.rows[:2]] == [(1, 1), (2, 2)]
     assert [(p.agent, p.other) for p in found.pairs] == [("ann", "cyd")]
@@ -209,7 +209,8 @@ def test_a_rank_range_holds_the_place_where_all_have_the_same_articles(
 ) -> None:
     found = stand(scores(**{f"a{n}": [v / 10 for v in row] for n, row in enumerate(values)}))
     for each in found.rows:
-        assert 1 <= each.rank_from <= each.place <= each.rank_to <= len(values)
+        place = 1 + sum(other.value > each.value for other in found.rows)
+        assert 1 <= each.rank_from <= place <= each.rank_to <= len(values)
 
 
 def test_differences_can_be_left_without_intervals() -> None:
@@ -249,4 +250,4 @@ def test_who_is_listed_apart_has_a_figure_and_changes_nothing_of_the_others() ->
     assert [(pair.agent, pair.other) for pair in fewer.pairs] == [("ann", "bob")]
     apart = row(found, "cyd")
     assert (apart.value, apart.n_reports) == (1.0, 6)
-    assert (apart.place, apart.rank_from, apart.rank_to) == (None, None, None)
+    assert (apart.rank_from, apart.rank_to) == (None, None)
