@@ -310,7 +310,7 @@ def _explain_unshown(files: Files, protocol: Protocol, judge: Judge) -> str | No
 
 def build_plan_frame(plans: Sequence[CellPlan]) -> pl.DataFrame:
     """Return the plans as a frame with one row per report, for scoring."""
-    names = {*CellPlan.model_fields} - {"shown", "n_refused"}
-    texts = dict.fromkeys((name for name in CellPlan.model_fields if name in names), pl.String)
-    schema = texts | {"pairs_reliable": pl.Boolean}
-    return pl.DataFrame([plan.model_dump(include=names) for plan in plans], schema=schema)
+    left_out = {"shown", "n_refused"}
+    names = [name for name in CellPlan.model_fields if name not in left_out]
+    schema = dict.fromkeys(names, pl.String) | {"pairs_reliable": pl.Boolean}
+    return pl.DataFrame([plan.model_dump(exclude=left_out) for plan in plans], schema=schema)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.budget import get_budget
@@ -77,13 +78,13 @@ async def judge_session(
                 hold_lock(warehouse.locks, f"batches of {name}", on_message)
             )
         if isinstance(entry, LlmJudgeEntry):
-            other = entry.fallback if with_fallback else None
-            fallback = (
-                await stack.enter_async_context(judge_session(warehouse, other)) if other else None
-            )
+            other = judge_session(warehouse, entry.fallback) if entry.fallback else None
+            fallback = await stack.enter_async_context(other) if other and with_fallback else None
             session = await _open_model_session(
-                warehouse, name, entry, on_message if batch else None, fallback
+                warehouse, name, entry, on_message if batch else None
             )
+            judge: Any = session.judge
+            judge.fallback = fallback and fallback.judge
         else:
             session = JudgeSession(load_judge(name))
         async with _closing(session):
@@ -119,7 +120,6 @@ async def _open_model_session(
     name: str,
     entry: LlmJudgeEntry,
     batch: Callable[[str], None] | None,
-    fallback: JudgeSession | None,
 ) -> JudgeSession:
     """Open a session with a model. batch: called with the progress of batches; None: live calls."""
     budget = get_budget(warehouse)
@@ -138,8 +138,7 @@ async def _open_model_session(
         budget=budget,
         batch=batches is not None,
     )
-    judge = load_judge(name, gateway, fallback=fallback.judge if fallback else None)
-    return JudgeSession(judge, gateway, batches, entry.limits.concurrency)
+    return JudgeSession(load_judge(name, gateway), gateway, batches, entry.limits.concurrency)
 
 
 async def _open_batch_sender(

@@ -1,7 +1,6 @@
 """Bounds of figures: what they would be, had the judge decided what it refused."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -12,6 +11,7 @@ from tasks.metrics.aggregates import aggregate
 from tasks.protocols.bounds import ITEM_POINTS, Bounds
 from tasks.protocols.case import JudgedReports, Protocol
 from tasks.protocols.registry import get_protocol_title
+from tasks.scoring.board_notes import NO_NAMES
 from tasks.warehouse.rows import Status
 
 UNCERTAIN = "¶"
@@ -20,7 +20,6 @@ UNCERTAIN_SAID = (
     "uncertain: the judge refused items; as the worst or best they would move the figure out of "
     "its interval"
 )
-NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _NEGLIGIBLE = 1e-9
 Figure = Mapping[str, float | None]
 """The numbers of a row of FIGURE_SCHEMA."""
