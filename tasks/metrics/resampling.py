@@ -73,28 +73,21 @@ def bootstrap_intervals(
     with np.errstate(all="ignore"):
         blocks = draws.count_blocks(there, sums.shape[1])
         drawn = np.hstack([figures(each @ sums[there]) for each in blocks])
-        drawn = np.sort(np.round(drawn, DIGITS), axis=1)  # undefined figures come last
         skewness = _measure_skewness(sums[there], figures, rests_on[there])
-        lows, highs = _find_ends(points, drawn, skewness, n_clusters)
-    return [
-        _interval(float(point), float(low), float(high), row, int(n), unit)
-        for point, low, high, row, n in zip(points, lows, highs, drawn, n_clusters, strict=True)
-    ]
+        return [
+            _find_interval(float(point), np.round(row, DIGITS), float(skew), int(n), unit)
+            for point, row, skew, n in zip(points, drawn, skewness, n_clusters, strict=True)
+        ]
 
 
 def widened_level(n_clusters: int) -> float:
     """Return the level, 0-1, at which to take a 95 % interval: Student's t instead of the normal
     distribution, and n-1 instead of n."""
-    return float(1 - 2 * _find_tails(np.array([n_clusters]))[0])
-
-
-def _find_tails(n_clusters: Array) -> Array:
     # SciPy takes a while to import, and most commands resample nothing.
     from scipy.special import ndtr, stdtrit
 
-    n = np.maximum(n_clusters, 2)
-    tails: Array = ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 + LEVEL) / 2))
-    return tails
+    n = n_clusters
+    return float(1 - 2 * ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 + LEVEL) / 2)))
 
 
 def _measure_skewness(sums: Array, figures: FigureFunction, rests_on: Mask) -> Array:
@@ -109,49 +102,31 @@ def _measure_skewness(sums: Array, figures: FigureFunction, rests_on: Mask) -> A
     return skewness
 
 
-def _find_ends(
-    points: Array, drawn: Array, skewness: Array, n_clusters: Array
-) -> tuple[Array, Array]:
-    """Return the ends of the intervals: BCa, or percentiles where BCa is not defined."""
-    from scipy.special import ndtr, ndtri
-
-    n_defined = (~np.isnan(drawn)).sum(axis=1)
-    below = (drawn < points[:, None]).sum(axis=1) + (drawn <= points[:, None]).sum(axis=1)
-    bias = ndtri(below / (2 * n_defined))
-    tails, ends = _find_tails(n_clusters), []
-    for tail in (tails, 1 - tails):
-        moved = bias + ndtri(tail)
-        share = ndtr(bias + moved / (1 - skewness * moved))
-        ends.append(_quantile(drawn, n_defined, share))
-    undefined = np.isnan(ends[0]) | np.isnan(ends[1])
-    for end, tail in zip(ends, (tails, 1 - tails), strict=True):
-        end[undefined] = _quantile(drawn, n_defined, tail)[undefined]
-    return ends[0], ends[1]
-
-
-def _quantile(drawn: Array, n_defined: Array, share: Array) -> Array:
-    """Return a quantile of each row of sorted figures, by linear interpolation; NaN if there are
-    none, or the share is undefined."""
-    place = np.clip(share * (n_defined - 1), 0, None)
-    before = np.nan_to_num(place).astype(np.int64)
-    after = np.minimum(before + 1, np.maximum(n_defined - 1, 0))
-    low, high = (np.take_along_axis(drawn, at[:, None], axis=1)[:, 0] for at in (before, after))
-    found: Array = low + (high - low) * (place - before)
-    return found
-
-
-def _interval(
-    point: float, low: float, high: float, drawn: Array, n_clusters: int, unit: str
+def _find_interval(
+    point: float, drawn: Array, skewness: float, n_clusters: int, unit: str
 ) -> Interval:
     defined = drawn[~np.isnan(drawn)]
     if n_clusters < MIN_CLUSTERS:
         return Interval(None, None, f"fewer than {MIN_CLUSTERS} {unit}")
     if np.isnan(point) or len(defined) < (1 - MAX_UNDEFINED_SHARE) * len(drawn):
         return Interval(None, None, "not defined for many of the resamples")
-    if defined[-1] - defined[0] <= 10.0**-DIGITS * max(1.0, abs(point)):
+    if np.ptp(defined) <= 10.0**-DIGITS * max(1.0, abs(point)):
         return Interval(None, None, f"every resample of the {unit} gives the same figure")
-    low, high = round(low, DIGITS), round(high, DIGITS)
+    low, high = np.round(_find_ends(point, defined, skewness, n_clusters), DIGITS).tolist()
     slack = 10.0**-DIGITS
     if not low - slack <= point <= high + slack:
         return Interval(low, high, f"the figure hangs on few {unit}: most resamples are beside it")
     return Interval(low, high)
+
+
+def _find_ends(point: float, drawn: Array, skewness: float, n_clusters: int) -> Array:
+    """Return the ends of the interval: BCa, or percentiles where BCa is not defined."""
+    from scipy.special import ndtr, ndtri
+
+    level = widened_level(n_clusters)
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    bias = ndtri(((drawn < point).mean() + (drawn <= point).mean()) / 2)
+    moved = bias + ndtri(tails)
+    shares = ndtr(bias + moved / (1 - skewness * moved))
+    ends: Array = np.quantile(drawn, tails if np.isnan(shares).any() else shares)
+    return ends
