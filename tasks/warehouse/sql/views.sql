@@ -309,15 +309,18 @@ WITH live AS (
 )
 SELECT c.edition, c.url,
     CASE
+        WHEN p.status IS NULL THEN 'open'
         WHEN p.status = 'ok' THEN 'read'
         WHEN p.status IN ('bot_wall', 'login_wall', 'cookie_wall', 'robots') THEN 'walled'
-        WHEN f.absent AND a.state IN ('gone', 'never_existed') THEN a.state
-        WHEN p.status IS NULL THEN 'open'
-        WHEN f.absent OR p.status = 'soft_404' THEN 'missing'
+        WHEN p.status = 'soft_404' THEN 'missing'
+        WHEN p.status <> 'unfetchable' THEN 'unreadable'
+        WHEN f.absent THEN CASE WHEN a.state IN ('gone', 'never_existed')
+            THEN a.state ELSE 'missing' END
         WHEN f.http_status IN (401, 402, 403) THEN 'walled'
         ELSE 'unreadable'
     END AS state,
-    coalesce(f.absent AND (p.status = 'ok' OR a.state = 'gone'), false) AS gone,
+    coalesce(f.absent AND (a.state = 'gone' OR p.source = 'wayback'
+        AND p.status NOT IN ('unfetchable', 'refused', 'robots')), false) AS gone,
     p.status
 FROM (SELECT DISTINCT edition, url FROM citations) AS c
 LEFT JOIN pages AS p USING (edition, url)
