@@ -275,8 +275,7 @@ SELECT c.edition, c.url,
         ELSE 'unreadable'
     END AS state,
     coalesce(f.absent AND (a.state = 'gone' OR p.source = 'wayback'
-        AND p.status NOT IN ('unfetchable', 'refused', 'robots')), false) AS gone,
-    p.status
+        AND p.status NOT IN ('unfetchable', 'refused', 'robots')), false) AS gone
 FROM (SELECT DISTINCT edition, url FROM citations) AS c
 LEFT JOIN pages AS p USING (edition, url)
 LEFT JOIN live AS f USING (edition, url)
@@ -289,7 +288,6 @@ COMMENT ON COLUMN page_states.state IS
     yet).';
 COMMENT ON COLUMN page_states.gone IS
     'Whether the live address is gone and an archive has the page; if `read`, its text is that copy.';
-COMMENT ON COLUMN page_states.status IS 'The page''s status; null if it was not fetched yet.';
 
 -- In DeepResearchGym a claim is judged by all its pages together: its state is that of each page
 -- that was read. FACT judges statements that say the same once (`double`).
@@ -314,8 +312,8 @@ WITH reports_begun AS (
         AND o.agent = s.agent AND o.assignment = s.assignment AND o.item = 'claim:' || s.same
 ), pairs AS (
     SELECT r.edition, r.protocol, r.judge, r.agent, r.assignment, r.state = 'done' AS finished,
-        z.number AS claim_number, z.url, z.kind, p.state AS page_state, p.status AS page_status,
-        p.gone, coalesce(v.status, CASE WHEN r.state = 'done' THEN 'skipped' END) AS status,
+        z.number AS claim_number, z.url, z.kind, p.state AS page_state, p.gone,
+        coalesce(v.status, CASE WHEN r.state = 'done' THEN 'skipped' END) AS status,
         v.label, v.shown_share
     FROM reports_begun AS r
     JOIN citations AS z USING (edition, agent, assignment)
@@ -343,7 +341,7 @@ SELECT edition, protocol, judge, agent, assignment, claim_number, url, kind,
         WHEN status = 'unfetchable' THEN 'unreadable'
         ELSE 'open'
     END AS state,
-    gone, page_status, label, shown_share, finished
+    gone, shown_share, finished
 FROM pairs;
 COMMENT ON VIEW citation_states IS
     'Where each citation, a (claim, URL) pair, stands by each protocol and judge: exactly one
@@ -355,8 +353,6 @@ COMMENT ON COLUMN citation_states.state IS
     unknown), `gone`, `never_existed`, `missing` (unknown) or `open`; see page_states.';
 COMMENT ON COLUMN citation_states.gone IS
     'Whether the live address is gone and an archive has the page: a verdict rests on that copy.';
-COMMENT ON COLUMN citation_states.page_status IS
-    'The page''s status; null if it was not fetched yet.';
 COMMENT ON COLUMN citation_states.finished IS
     'Whether the report is judged in full, so that its figures count it.';
 
