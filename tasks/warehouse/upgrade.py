@@ -16,6 +16,7 @@ RENAMED_METRICS: Mapping[tuple[str, str], str | None] = {
     ("wiki_fact", "ref_acc_pairs"): None,
     ("research_gym", "citation_precision"): "citation_precision_readable",
     ("research_gym", "citation_precision_strict"): "citation_precision",
+    ("rigorous", "rigorous_retrieval_index"): None,  # it had ranks
 }
 """Metrics that have another name since that schema version, or none, in the order of renaming: no
 stored figure keeps a name that means something else. What has a new definition comes with the next

@@ -134,36 +134,6 @@ COMMENT ON VIEW shared_articles IS
     'Articles that several editions have, a row for each other edition.';
 COMMENT ON COLUMN shared_articles.other IS 'Another edition that has the article.';
 
--- LiveDRBench's table: the mean per category over the questions that have a value.
-CREATE VIEW category_scores AS
-SELECT
-    s.edition, s.protocol, s.judge, s.agent, g.category, s.metric,
-    avg(s.value) AS value, count(s.value) AS n_questions, sum(s.n_open) AS n_open
-FROM scores AS s JOIN ground_truths AS g USING (edition, assignment)
-GROUP BY ALL
-ORDER BY ALL;
-COMMENT ON VIEW category_scores IS
-    'Claim discovery by category of question: means over the questions that have a value.';
-COMMENT ON COLUMN category_scores.category IS 'LiveDRBench''s category.';
-COMMENT ON COLUMN category_scores.value IS 'The mean of the reports'' values.';
-COMMENT ON COLUMN category_scores.n_questions IS 'Reports behind the mean.';
-
--- The number of accepted, rejected (by reason) and open questions per edition.
-CREATE VIEW question_counts AS
-SELECT edition, judge, state, reason, count(*) AS n,
-    avg(closed_book_f1) AS closed_book_f1, count(closed_book_f1) AS n_closed_book
-FROM questions
-GROUP BY ALL
-ORDER BY ALL;
-COMMENT ON VIEW question_counts IS
-    'The number of accepted, rejected (by reason) and open questions per edition.';
-COMMENT ON COLUMN question_counts.state IS 'accepted, rejected or open.';
-COMMENT ON COLUMN question_counts.reason IS 'Why it is not accepted.';
-COMMENT ON COLUMN question_counts.n IS 'The number of questions.';
-COMMENT ON COLUMN question_counts.closed_book_f1 IS
-    'Mean F1, 0-1, of the judge''s answers without sources.';
-COMMENT ON COLUMN question_counts.n_closed_book IS 'Questions behind that mean.';
-
 CREATE VIEW report_costs AS
 WITH asked AS (
     SELECT edition, agent,

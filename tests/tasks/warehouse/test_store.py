@@ -209,6 +209,7 @@ RENAMED = {
     ("wiki_fact", "ref_conflict"): "ref_conflict",
     ("research_gym", "citation_precision"): "citation_precision_readable",
     ("research_gym", "citation_precision_strict"): "citation_precision",
+    ("rigorous", "rigorous_retrieval_index"): None,
     ("own", "ref_acc"): "ref_acc",
 }
 """Figures by an earlier name, with today's."""
