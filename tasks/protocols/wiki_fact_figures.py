@@ -152,7 +152,7 @@ def _group_by_claim(pairs: pl.DataFrame) -> pl.DataFrame:
 def compute_never_existed(judged: JudgedReports) -> list[pl.DataFrame]:
     """Compute the share of a report's different addresses that never existed, of those whose state
     is known."""
-    if not judged.archive_asked:
+    if judged.addresses is None:
         return build_not_assessed(judged, NO_ARCHIVE, "never_existed")
     state = pl.col("state")
     known = judged.addresses.with_columns(
