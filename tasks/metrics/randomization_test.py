@@ -111,12 +111,10 @@ def _count_as_large(
 def _studentise(items: ScoreMatrix, pairs: Sequence[Side], clusters: Mask) -> Statistic:
     sums = sum_pairs(items, pairs)
     sides = [
-        each[clusters]
-        for side in (sums.first, sums.second)
-        for each in (side.numerators, side.denominators)
+        each for side in (sums.first, sums.second) for each in (side.numerators, side.denominators)
     ]
     parts = [
-        (some, of(*(each[:, :, some] for each in sides)))
+        (some, of(*(_select(each, clusters, some) for each in sides)))
         for some, of in ((sums.are_linear, _of_sums), (~sums.are_linear, _of_ratios))
         if some.any()
     ]
@@ -128,6 +126,10 @@ def _studentise(items: ScoreMatrix, pairs: Sequence[Side], clusters: Mask) -> St
         return found
 
     return statistic
+
+
+def _select(sums: Array, clusters: Mask, pairs: Mask) -> Array:
+    return sums if clusters.all() and pairs.all() else sums[clusters][:, :, pairs]
 
 
 def _of_sums(above: Array, below: Array, others: Array, _: Array) -> Statistic:
