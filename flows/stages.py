@@ -188,7 +188,7 @@ async def verdicts_stage(run: Evaluation, todo: Sequence[CellPlan]) -> list[Fail
             return error
 
     async with judge_session(
-        run.store, run.judge, batch=run.batch, on_message=print_message
+        run.store, run.judge, batch=run.batch, with_fallback=True, on_message=print_message
     ) as decider:
         cpu_bound = decider.judge.cpu_bound
         most = HELPERS.workers + PREFETCH if cpu_bound else MAX_CONCURRENT_CELLS

@@ -21,6 +21,7 @@ from tasks.protocols.cell import get_protocol_version
 from tasks.protocols.redirects import Redirects, cites_page
 from tasks.scoring.addresses import has_asked_archive, load_addresses
 from tasks.scoring.pending import scored_cell, scorer_version
+from tasks.scoring.report_bounds import NOT_BLOCKED, FigureBounds, compute_bounds
 from tasks.stage import stage_task
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse
@@ -62,13 +63,15 @@ def compute_scores(
         (row["assignment"], row["metric"]): row
         for row in protocol.compute_figures(judged, judge).iter_rows(named=True)
     }
+    bounds = compute_bounds(protocol, judged, judge)
     unanswered = protocol.count_missing(judged, judge)
     return [
         _build_missing_score(plan, metric, unanswered.get(metric.name, {}).get(plan.assignment, 0))
         if plan.state == "empty"
-        else _build_score(plan, metric.name, figures.get((plan.assignment, metric.name)))
+        else _build_score(plan, metric.name, figures.get(key), bounds.get(key, NOT_BLOCKED))
         for plan in plans
         for metric in protocol.metrics
+        for key in [(plan.assignment, metric.name)]
     ]
 
 
@@ -194,7 +197,12 @@ def _build_missing_score(plan: CellPlan, metric: MetricEntry, n_items: int) -> S
     return _build_score(plan, metric.name, figure)
 
 
-def _build_score(plan: CellPlan, metric: str, figure: dict[str, Any] | None) -> Score:
+def _build_score(
+    plan: CellPlan,
+    metric: str,
+    figure: dict[str, Any] | None,
+    bounds: FigureBounds = NOT_BLOCKED,
+) -> Score:
     row = figure or {"numerator": None, "n_items": 0, "n_open": 0, "reason": plan.state_reason}
     n_items, numerator = row["n_items"], row["numerator"]
     return Score(
@@ -205,6 +213,10 @@ def _build_score(plan: CellPlan, metric: str, figure: dict[str, Any] | None) -> 
         n_items=n_items,
         n_open=row["n_open"],
         reason=row["reason"],
+        n_blocked=bounds.n_blocked,
+        bound_low=bounds.low,
+        bound_high=bounds.high,
+        bound_items=bounds.n_items,
         cell_id=scored_cell(plan),
         scorer_version=scorer_version(plan),
     )

@@ -83,8 +83,8 @@ def _check_ownership(warehouse: Warehouse, plan: CellPlan, *, waited: bool) -> C
     if found.is_empty():
         return "ours"
     status, n_open = found.row(0)
-    was_there = plan.state == "failed" or plan.state_reason is not None
-    judged = status == "done" and not n_open
+    was_there = plan.state == "failed" or plan.state_reason is not None or plan.n_refused > 0
+    judged = status == "done" and not n_open and not plan.n_refused
     return "done" if judged or waited or not was_there else "ours"
 
 

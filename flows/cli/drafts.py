@@ -45,7 +45,7 @@ def draft_rubrics(
     """Draft a bundle of Rigorous Bench for each article: rubrics from its facts, keywords, links
     from its references, and a test of difficulty. Existing files are never overwritten."""
     get_drafter(judge)
-    check_judges([judge], budget, batch=batch)
+    check_judges([judge], budget, batch=batch, with_fallbacks=False)
     if to.exists() and not to.is_dir():
         raise typer.BadParameter(f"{to} is not a folder.", param_hint="--to")
     with open_existing_warehouse(warehouse, edition) as store:

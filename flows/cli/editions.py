@@ -183,7 +183,7 @@ def assign(
     if asks_questions:
         chosen = judge or load_judges().default
         get_inverter(chosen)
-        check_judges([chosen], budget, batch=batch)
+        check_judges([chosen], budget, batch=batch, with_fallbacks=False)
     else:
         _reject_question_options(
             {"--judge": judge, "--articles": articles, "--budget": budget, "--batch": batch}

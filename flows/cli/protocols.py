@@ -14,7 +14,7 @@ from flows.display.frame import print_frame
 from tasks.configuration.models import MetricEntry, Missing, ProtocolEntry, load_protocol
 from tasks.editions.names import UnknownName
 from tasks.errors import suggest_names
-from tasks.protocols.registry import PROTOCOLS
+from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scoring.board_notes import describe_missing
 
 
@@ -45,6 +45,7 @@ def _print_protocol(entry: ProtocolEntry) -> None:
     print_result(f"Source: {entry.source}.")
     if entry.pairs:
         print_result(f"Pairs of claim and URL: {entry.pairs}")
+    print_result(f"Refused items, worst to best: {get_protocol(entry.name).bounds.describe()}")
     for metric in entry.metrics:
         print_result(f"\n{metric.title} ({metric.name})", style="bold")
         differs = [f"- {each}" for each in metric.differs] or ["- none known"]

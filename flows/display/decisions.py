@@ -19,6 +19,8 @@ def describe_decision(decision: ExplainedVerdict) -> Iterator[tuple[str, str]]:
     yield "Reason", decision.reason or "none was given"
     if decision.shown_share is not None:
         yield "Shown", f"{decision.shown_share:.0%} of the text, as an excerpt"
+    if decision.decided_by:
+        yield "Asked", f"{decision.decided_by}, the fallback, since {decision.judge} refused"
     version = decision.model_version or "unknown"
     yield "Model", f"{version} · attempt {decision.attempt} · prompts {decision.prompt_sha}"
     if decision.call_id is None:

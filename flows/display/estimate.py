@@ -25,6 +25,7 @@ from tasks.pending.evaluation import (
 from tasks.pending.extractions import PendingExtraction
 from tasks.planning.estimate import (
     COLUMNS,
+    describe_fallback,
     estimate_cells,
     estimate_extraction,
     estimate_key_points,
@@ -82,6 +83,8 @@ def _estimate_judging(run: Evaluation, entry: LlmJudgeEntry, remarks: list[str])
         todo = find_pending_cells(plans)
         ready = [plan for plan in todo if not plan.is_waiting]
         remarks += _describe_cells(len(plans), len(todo), len(ready))
+        if entry.fallback:
+            remarks.append(describe_fallback(run.judge, entry.fallback, todo))
         if texts:
             new = format_count(len({plan.cell_id for plan in ready} - waiting), "cell")
             remarks.append(

@@ -25,6 +25,7 @@ from tasks.site.wording import (
     format_figure,
     format_moment,
     format_number,
+    format_refused,
 )
 from tasks.warehouse.explanations import (
     ExplainedCitation,
@@ -150,8 +151,9 @@ def _print_scores(scores: Sequence[ReportScore]) -> None:
     for score in scores:
         if score.value is not None:
             entry = entries.get((score.protocol, score.metric))
-            value = format_figure(score.value, entry.unit if entry else "share")
-            name = entry.title if entry else score.metric
+            name, unit = (entry.title, entry.unit) if entry else (score.metric, "share")
+            name += format_refused(score, unit)
+            value = format_figure(score.value, unit)
             table.add_row(*_name_cells(score, name), value, *_count_cells(score))
     without: dict[tuple[str, ...], list[ReportScore]] = {}
     for score in scores:

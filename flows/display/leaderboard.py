@@ -40,6 +40,7 @@ from tasks.scoring.boards import (
     select_boards,
     select_columns,
 )
+from tasks.scoring.bounds import UNCERTAIN, describe_refused, mark_uncertain
 from tasks.scoring.extractors import count_empty_lists, describe_extractors
 from tasks.scoring.stand_ins import describe_stand_ins
 from tasks.warehouse.store import Readable
@@ -47,7 +48,8 @@ from tasks.warehouse.store import Readable
 ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
          "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
          "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
-         "unranked", "n_empty_lists", "models")  # fmt: skip
+         "unranked", "n_blocked", "blocked_share", "bound_low", "bound_high", "uncertain",
+         "n_empty_lists", "models")  # fmt: skip
 FEW, PROVISIONAL = "†", "*"
 """Marks after a figure."""
 FEW_NOTE = f"{FEW}: based on fewer than half of the agent's reports."
@@ -77,7 +79,7 @@ def load_leaderboard(source: Readable, edition: str) -> pl.DataFrame:
         "SELECT * FROM leaderboard WHERE edition = $1 ORDER BY protocol, metric, judge, agent",
         [edition],
     )
-    return add_models(source, edition, count_empty_lists(source, edition, rows))
+    return mark_uncertain(add_models(source, edition, count_empty_lists(source, edition, rows)))
 
 
 def print_leaderboard(
@@ -150,6 +152,7 @@ def _print_judge_table(
         FEW_NOTE if any(map(_rests_on_few, rows.iter_rows(named=True))) else "",
         describe_empty_lists(rows),
         describe_mixed_models(rows),
+        describe_refused(rows, board.columns),
         describe_reports(rows, board.last),
         describe_earlier_leaks(source, edition, judge, board),
         describe_columns_left_out(rows, board.columns),
@@ -232,6 +235,7 @@ def _format_cells(board: Board, figures: Figures, agents: Sequence[str], metric:
         marks = f"{FEW * _rests_on_few(row)}{PROVISIONAL * bool(row.get('provisional'))}"
         marks += EMPTY_LIST * bool(row.get("n_empty_lists"))
         marks += MIXED_MODELS * bool(row.get("models"))
+        marks += UNCERTAIN * bool(row.get("uncertain"))
         cells.append(("–" if value is None else _format_value(board, metric, value), marks))
     width = max(len(marks) for _, marks in cells)
     return [f"{figure}{marks:<{width}}" for figure, marks in cells]

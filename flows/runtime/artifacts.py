@@ -20,6 +20,7 @@ from tasks.costs.tokens import load_costs_since
 from tasks.foreign_text import make_visible
 from tasks.scoring.board_notes import EMPTY_LIST, MIXED_MODELS
 from tasks.scoring.boards import select_boards
+from tasks.scoring.bounds import UNCERTAIN, UNCERTAIN_SAID
 from tasks.warehouse.store import Readable
 
 MAX_ROWS = 500
@@ -27,7 +28,8 @@ MAX_ROWS = 500
 LEADERBOARD_NOTE = (
     "in percent. –: not assessed, or nothing to assess. *: provisional, items are still open or "
     f"another version judged them. {EMPTY_LIST}: an empty list of claims or facts is doubtful. "
-    f"{MIXED_MODELS}: the agent answered as several models."
+    f"{MIXED_MODELS}: the agent answered as several models. "
+    f"{UNCERTAIN}: {UNCERTAIN_SAID}."
 )
 MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+!|~&$:@/.-]")
 ADDRESS = re.compile(r"(?i:https?|ftp|www|mailto|xmpp)(?=[:.])|@")

@@ -25,9 +25,11 @@ SELECTED = (
     "AND (len($3) = 0 OR list_contains($3, assignment)) "
     "AND (len($4) = 0 OR list_contains($4, protocol))"
 )
+OWN = "status = 'ok' AND label IS NOT NULL AND decided_by IS NULL"
+"""A judge's own labels: those of its fallback say nothing of it."""
 DECIDED_BY_BOTH = f"""
 WITH said AS (
-    SELECT * FROM current_verdicts WHERE {SELECTED} AND status = 'ok' AND label IS NOT NULL
+    SELECT * FROM current_verdicts WHERE {SELECTED} AND {OWN}
 )
 SELECT a.protocol, a.step, a.agent, a.assignment, a.item, a.label AS before, b.label AS after
 FROM said AS a JOIN said AS b USING (protocol, step, agent, assignment, item)
@@ -38,7 +40,7 @@ ORDER BY ALL
 DECIDED_BY_ONE = f"""
 SELECT judge, count(*) AS n FROM (
     SELECT any_value(judge) AS judge FROM current_verdicts
-    WHERE {SELECTED} AND status = 'ok' AND label IS NOT NULL AND judge IN ($5, $6)
+    WHERE {SELECTED} AND {OWN} AND judge IN ($5, $6)
     GROUP BY protocol, step, agent, assignment, item HAVING count(*) = 1
 )
 GROUP BY judge

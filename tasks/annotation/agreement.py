@@ -26,7 +26,7 @@ ALL_STEPS = "all"
 VERDICTS = """
 SELECT judge, protocol, step, agent, assignment, item, label
 FROM current_verdicts
-WHERE edition = $1 AND status = 'ok' AND label IS NOT NULL
+WHERE edition = $1 AND status = 'ok' AND label IS NOT NULL AND decided_by IS NULL
 ORDER BY ALL
 """
 ASKED = "SELECT DISTINCT judge FROM leaderboard WHERE edition = $1"

@@ -1,6 +1,8 @@
 """The configuration of judges and protocols."""
 
+from collections.abc import Mapping
 from datetime import date
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -14,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.extensions import EXTENSION, check_kind, find_tag
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
 from tasks.configuration.loading import ConfigModel, check_names, load_merged
@@ -106,6 +109,8 @@ class LlmJudgeEntry(KeySettings):
     as `configs/endings.yaml` says of its model."""
     successor: str | None = None
     """The judge or model that follows it when it retires."""
+    fallback: str | None = None
+    """The judge that is asked about the items that this one refuses; no part of a cell's key."""
     paper_judge_of: tuple[str, ...] = ()
     """The protocols whose paper, or official board, has this judge."""
     source: str
@@ -218,10 +223,42 @@ class ProtocolEntry(ConfigModel):
 
 
 def load_judges(configs: ConfigSource = CONFIGS) -> Judges:
-    """Load the judges; the default must be one of them."""
+    """Load the judges; the default and the fallbacks must be among them."""
     judges = load_merged("judges.yaml", Judges, configs)
-    check_names(find_file("judges.yaml", configs), "default", [judges.default], judges.judges)
+    path = find_file("judges.yaml", configs)
+    check_names(path, "default", [judges.default], judges.judges)
+    for name, entry in judges.judges.items():
+        if isinstance(entry, LlmJudgeEntry) and entry.fallback:
+            _check_fallback(path, name, entry.fallback, judges.judges)
     return judges
+
+
+def _check_fallback(
+    path: Path, name: str, fallback: str, known: Mapping[str, "JudgeEntry"]
+) -> None:
+    """Raise ConfigurationError unless a judge's fallback is another one with a model, and has none
+    itself."""
+    key = f"judges.{name}.fallback"
+    check_names(path, key, [fallback], known)
+    entry = known[fallback]
+    if fallback == name:
+        wrong = "is the judge itself, which has refused"
+    elif not isinstance(entry, LlmJudgeEntry):
+        wrong = "calls no model"
+    elif entry.fallback:
+        wrong = f"has a fallback of its own ({entry.fallback}), which would not be asked"
+    else:
+        return
+    raise ConfigurationError(
+        f"{path}: `{key}`: {fallback} {wrong}. Name another judge that calls a model and has no "
+        "`fallback`, or remove the line."
+    )
+
+
+def find_fallback(name: str) -> str | None:
+    """Return the judge that is asked about what a judge refuses; None if it has none, or is not
+    configured."""
+    return getattr(load_judges().judges.get(name), "fallback", None)
 
 
 def get_judge_title(name: str, configs: ConfigSource = CONFIGS) -> str:

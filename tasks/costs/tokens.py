@@ -37,7 +37,8 @@ COLUMNS: dict[TokenLevel, str] = {
 TOKENS = """
 WITH asked AS (
     SELECT v.judge, v.agent, v.assignment, c.step, c.request_id, count(DISTINCT v.item) AS items
-    FROM verdicts AS v JOIN calls AS c ON c.call_id = v.call_id
+    FROM (SELECT *, unnest([call_id, refused_call]) AS asked FROM verdicts) AS v
+    JOIN calls AS c ON c.call_id = v.asked
     WHERE v.edition = $1 AND ($2 IS NULL OR v.protocol = $2) AND ($3 IS NULL OR v.judge = $3)
     GROUP BY ALL
 ), paid AS (

@@ -45,7 +45,8 @@ BROKEN_REFERENCES = {
     "SELECT c.cell_id FROM cells AS c LEFT JOIN verdicts AS v USING (cell_id) "
     "WHERE c.status = 'done' GROUP BY c.cell_id, c.n_verdicts "
     "HAVING count(v.cell_id) <> c.n_verdicts)",
-    "verdicts without their call in the ledger": "SELECT count(*) FROM verdicts AS v "
+    "verdicts without their call in the ledger": "SELECT count(*) FROM ("
+    "SELECT unnest([call_id, refused_call]) AS call_id FROM verdicts) AS v "
     "ANTI JOIN calls AS c USING (call_id) WHERE v.call_id IS NOT NULL",
     "claims without their report": "SELECT count(*) FROM claims AS c "
     "ANTI JOIN reports AS r USING (edition, agent, assignment)",

@@ -7,7 +7,7 @@ Protocols send these requests without knowing whether a model or a lexical rule 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from tasks.base import Frozen
 from tasks.models.attachments import Attachment
@@ -49,6 +49,10 @@ class JudgeAnswer(Frozen):
     shown_share: float | None = None
     """The share 0-1 of the page's or report's characters that the judge saw; None: all of them, or
     there is no such text."""
+    decided_by: str | None = None
+    """The fallback that was asked after the judge refused; None: the judge itself answered."""
+    refused_call: str | None = None
+    """The judge's own call, if its fallback was asked."""
 
 
 class PromptedRequest(Frozen):
@@ -75,6 +79,15 @@ class DecisionRequest(PromptedRequest):
         """The number of answers."""
         return len(getattr(self, self.decided))
 
+    def select(self, indices: Sequence[int]) -> Self:
+        """Return the same request about the items of these answers alone."""
+        return self._keep(indices, self.decided)
+
+    def _keep(self, indices: Sequence[int], *fields: str) -> Self:
+        return self.model_copy(
+            update={name: tuple(getattr(self, name)[i] for i in indices) for name in fields}
+        )
+
 
 class VerifyClaims(DecisionRequest):
     """Is each claim consistent with the evidence retrieved for it?
@@ -95,6 +108,9 @@ class VerifyClaims(DecisionRequest):
     """What all claims are about, such as the article's title; a lexical judge expects its words
     less than others, since texts say "it" and "the tower"."""
     prompt: str = "wiki_fact/verify_claims"
+
+    def select(self, indices: Sequence[int]) -> Self:
+        return self._keep(indices, "claims", "retrieved")
 
 
 class VerifyAgainstPage(DecisionRequest):

@@ -82,12 +82,17 @@ def load_model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:
 
 
 def load_judge(
-    name: str | None = None, sender: "RequestSender | None" = None, configs: ConfigSource = CONFIGS
+    name: str | None = None,
+    sender: "RequestSender | None" = None,
+    configs: ConfigSource = CONFIGS,
+    *,
+    fallback: "Judge | None" = None,
 ) -> "Judge":
     """Load the judge `name`, or the default judge.
 
     sender: sends an LLM judge's requests; without one it knows its version and prompts, but cannot
         decide.
+    fallback: asked about the items that an LLM judge refuses.
 
     Raises:
         ConfigurationError: the judge is unknown; the message lists the known ones.
@@ -103,7 +108,9 @@ def load_judge(
         return own
     from tasks.judges.llm.judge import LlmJudge
 
-    return LlmJudge(wanted, entry, sender or NoModel(), configs)
+    judge = LlmJudge(wanted, entry, sender or NoModel(), configs)
+    judge.fallback = fallback
+    return judge
 
 
 class NoModel:

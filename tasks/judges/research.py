@@ -4,7 +4,8 @@ Key points, support by all of a claim's pages, quality from 0 to 10, rubric item
 comparison with a reference. Each names its source; the rules are in our own words.
 """
 
-from typing import Annotated, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Self
 
 from pydantic import StringConstraints
 
@@ -133,6 +134,10 @@ class ScorePair(DecisionRequest):
     @property
     def n_items(self) -> int:
         return 2 * len(self.criteria)
+
+    def select(self, indices: Sequence[int]) -> Self:
+        # One call answers for both articles: it is refused for both.
+        return self._keep(sorted({index // 2 for index in indices}), "criteria")
 
 
 class CheckCitations(DecisionRequest):

@@ -6,12 +6,12 @@ is never paid for again.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from tasks.base import Frozen
-from tasks.configuration.models import Missing
+from tasks.configuration.models import Missing, find_fallback
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.attachments import find_attachment_problem
 from tasks.judging.files import (
@@ -32,6 +32,17 @@ from tasks.warehouse.store import Readable
 
 Files = tuple[ReportFile, ...]
 CellState = Literal["done", "empty", "failed", "pending", "not_assessed"]
+
+KNOWN_CELLS = """
+SELECT c.cell_id, c.status, c.n_open, c.error, count(v.item) AS n_refused
+FROM cells AS c
+LEFT JOIN verdicts AS v ON v.cell_id = c.cell_id AND $4 IS NOT NULL
+    AND v.status = 'blocked' AND v.decided_by IS DISTINCT FROM $4
+WHERE c.edition = $1 AND c.protocol = $2 AND c.judge = $3
+GROUP BY ALL
+"""
+"""The cells of a judge ($3), with the items that it refused and its fallback ($4) has not been
+asked about."""
 
 INPUTS = f"""
 WITH cited_pages AS (
@@ -109,6 +120,15 @@ WAITS = "waits for"
 """The beginning of the reason of a cell that cannot be judged yet."""
 
 
+class KnownCell(NamedTuple):
+    """What is stored of a cell."""
+
+    status: str
+    n_open: int
+    error: str | None
+    n_refused: int
+
+
 class CellPlan(Frozen):
     """One cell and its state, as passed to the task that judges it."""
 
@@ -130,8 +150,16 @@ class CellPlan(Frozen):
     article_url: str
     missing: Missing = "zero"
     """What the protocol counts for a missing report."""
+    n_refused: int = 0
+    """Blocked items that the judge's fallback is still to be asked about: the figures stand, but
+    the cell is judged again, with the judge's own answers from the ledger."""
     shown: ShownFiles = ShownFiles()
     """The report's files that the judge is shown."""
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a run is to judge it."""
+        return self.state in ("pending", "failed") or self.n_refused > 0
 
     @property
     def is_waiting(self) -> bool:
@@ -176,13 +204,9 @@ def plan_cells(
 
 def _load_known_cells(
     warehouse: Readable, edition: str, protocol: str, judge: str
-) -> dict[str, tuple[str, int, str | None]]:
-    frame = warehouse.frame(
-        "SELECT cell_id, status, n_open, error FROM cells "
-        "WHERE edition = $1 AND protocol = $2 AND judge = $3",
-        [edition, protocol, judge],
-    )
-    return {cell: (status, n_open, error) for cell, status, n_open, error in frame.iter_rows()}
+) -> dict[str, KnownCell]:
+    frame = warehouse.frame(KNOWN_CELLS, [edition, protocol, judge, find_fallback(judge)])
+    return {cell: KnownCell(*found) for cell, *found in frame.iter_rows()}
 
 
 def _load_page_sizes(
@@ -206,7 +230,7 @@ def _plan_cell(
     edition: str,
     protocol: Protocol,
     judge: Judge,
-    known: dict[str, tuple[str, int, str | None]],
+    known: dict[str, KnownCell],
 ) -> CellPlan:
     shown = choose_files(
         files,
@@ -227,9 +251,8 @@ def _plan_cell(
     key = (edition, protocol.name, str(record["agent"]), str(record["assignment"]), judge.name)
     cell_id = content_sha(*key, judge.model_version, prompt_sha, protocol.version, input_sha)
     missing = [name for name in inputs if record[name] is None]
-    state, reason = _determine_state(
-        record, shown.instead, protocol, judge, missing, known.get(cell_id)
-    )
+    found = known.get(cell_id)
+    state, reason = _determine_state(record, shown.instead, protocol, judge, missing, found)
     return CellPlan(
         edition=edition,
         protocol=protocol.name,
@@ -248,6 +271,7 @@ def _plan_cell(
         pairs_reason=record["pairs_reason"],
         article_url=str(record["article_url"]),
         missing=protocol.missing,
+        n_refused=found.n_refused if found and state == "done" else 0,
         shown=shown,
     )
 
@@ -258,7 +282,7 @@ def _determine_state(
     protocol: Protocol,
     judge: Judge,
     missing: Sequence[str],
-    known: tuple[str, int, str | None] | None,
+    known: KnownCell | None,
 ) -> tuple[CellState, str | None]:
     if record["report_status"] == "empty":
         if "facts" in missing:  # what it does not cover is not known yet
@@ -272,10 +296,9 @@ def _determine_state(
         return "pending", f"{WAITS} {', '.join(missing)}"
     if known is None:
         return "pending", None
-    status, n_open, error = known
-    if status == "failed":
-        return "failed", error
-    return ("pending", f"{n_open} items are open") if n_open else ("done", None)
+    if known.status == "failed":
+        return "failed", known.error
+    return ("pending", f"{known.n_open} items are open") if known.n_open else ("done", None)
 
 
 def _explain_unshown(files: Files, protocol: Protocol, judge: Judge) -> str | None:
@@ -287,6 +310,7 @@ def _explain_unshown(files: Files, protocol: Protocol, judge: Judge) -> str | No
 
 def build_plan_frame(plans: Sequence[CellPlan]) -> pl.DataFrame:
     """Return the plans as a frame with one row per report, for scoring."""
-    names = [name for name in CellPlan.model_fields if name != "shown"]
-    schema = dict.fromkeys(names, pl.String) | {"pairs_reliable": pl.Boolean}
-    return pl.DataFrame([plan.model_dump(exclude={"shown"}) for plan in plans], schema=schema)
+    names = {*CellPlan.model_fields} - {"shown", "n_refused"}
+    texts = dict.fromkeys((name for name in CellPlan.model_fields if name in names), pl.String)
+    schema = texts | {"pairs_reliable": pl.Boolean}
+    return pl.DataFrame([plan.model_dump(include=names) for plan in plans], schema=schema)

@@ -6,7 +6,7 @@ from datetime import date
 from tasks.configuration.endings import find_judge_ending
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge_entry
-from tasks.models.errors import Misconfigured, UnknownPrice
+from tasks.models.errors import Misconfigured, StopStage, UnknownPrice
 from tasks.models.prices import ModelPrice, load_prices
 from tasks.warehouse.rows import utc_now
 
@@ -51,8 +51,15 @@ def check_judge(
         )
 
 
-def check_judges(names: Sequence[str], budget_usd: float | None, *, batch: bool = False) -> None:
-    """Check today's state of each judge that calls a model, as in `check_judge`."""
+def check_judges(
+    names: Sequence[str],
+    budget_usd: float | None,
+    *,
+    batch: bool = False,
+    with_fallbacks: bool = True,
+) -> None:
+    """Check today's state of each judge that calls a model, and of its fallback, as in
+    `check_judge`."""
     entries = [load_judge_entry(name) for name in names]
     models = [(name, entry) for name, entry in entries if isinstance(entry, LlmJudgeEntry)]
     if batch and not models:
@@ -62,3 +69,15 @@ def check_judges(names: Sequence[str], budget_usd: float | None, *, batch: bool 
         )
     for name, entry in models:
         check_judge(name, entry, budget_usd, utc_now().date(), batch=batch)
+        if entry.fallback and with_fallbacks:
+            _check_fallback(name, entry.fallback, budget_usd)
+
+
+def _check_fallback(name: str, fallback: str, budget_usd: float | None) -> None:
+    try:
+        check_judges([fallback], budget_usd)
+    except StopStage as error:
+        raise type(error)(
+            f"{error} It is the `fallback` of {name} in configs/judges.yaml: without that line, "
+            "what that judge refuses stays blocked."
+        ) from None

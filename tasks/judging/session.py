@@ -57,11 +57,13 @@ async def judge_session(
     judge_name: str,
     *,
     batch: bool = False,
+    with_fallback: bool = False,
     on_message: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[JudgeSession]:
     """Open a judge for `get_judge_session`; closing waits for calls under way.
 
     batch: call the model in batches; no effect on a judge that calls no model.
+    with_fallback: open its fallback, too, which is asked live about the items that it refuses.
     on_message: called with the progress of batches.
 
     Raises:
@@ -75,8 +77,12 @@ async def judge_session(
                 hold_lock(warehouse.locks, f"batches of {name}", on_message)
             )
         if isinstance(entry, LlmJudgeEntry):
+            other = entry.fallback if with_fallback else None
+            fallback = (
+                await stack.enter_async_context(judge_session(warehouse, other)) if other else None
+            )
             session = await _open_model_session(
-                warehouse, name, entry, on_message if batch else None
+                warehouse, name, entry, on_message if batch else None, fallback
             )
         else:
             session = JudgeSession(load_judge(name))
@@ -113,6 +119,7 @@ async def _open_model_session(
     name: str,
     entry: LlmJudgeEntry,
     batch: Callable[[str], None] | None,
+    fallback: JudgeSession | None,
 ) -> JudgeSession:
     """Open a session with a model. batch: called with the progress of batches; None: live calls."""
     budget = get_budget(warehouse)
@@ -131,7 +138,8 @@ async def _open_model_session(
         budget=budget,
         batch=batches is not None,
     )
-    return JudgeSession(load_judge(name, gateway), gateway, batches, entry.limits.concurrency)
+    judge = load_judge(name, gateway, fallback=fallback.judge if fallback else None)
+    return JudgeSession(judge, gateway, batches, entry.limits.concurrency)
 
 
 async def _open_batch_sender(

@@ -207,8 +207,8 @@ def select_cells(run: Evaluation, cells: Sequence[CellPlan]) -> list[CellPlan]:
 
 
 def find_pending_cells(cells: Sequence[CellPlan]) -> list[CellPlan]:
-    """Return the cells that are pending or failed."""
-    return [cell for cell in cells if cell.state in ("pending", "failed")]
+    """Return the cells that a run is to judge."""
+    return [cell for cell in cells if cell.is_pending]
 
 
 def find_pending_scores(warehouse: Warehouse, cells: Sequence[CellPlan]) -> list[PendingScores]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
+from tasks.base import format_count
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import average_tokens, find_answered_requests
 from tasks.judges.llm.counting import (
@@ -12,6 +13,7 @@ from tasks.judges.llm.counting import (
     collect_extraction_requests,
     collect_key_point_requests,
 )
+from tasks.judges.registry import load_model_entry
 from tasks.judging.cases import BATCH, load_cases
 from tasks.judging.cells import CellPlan
 from tasks.judging.preconditions import find_current_price
@@ -50,6 +52,17 @@ def estimate_cells(
         rows += [(plan.protocol, plan.agent, asked[plan.cell_id]) for plan in batch]
         on_progress(len(batch))
     return _sum_by_agent(warehouse, entry, rows)
+
+
+def describe_fallback(judge: str, fallback: str, todo: Sequence[CellPlan]) -> str:
+    """Say what an estimate leaves out: nobody knows what a judge is going to refuse."""
+    price = find_current_price(load_model_entry(fallback, "be a fallback")[1])
+    usd = f"${price.live.input:g} and ${price.live.output:g}" if price else "an unknown price"
+    refused = format_count(sum(plan.n_refused for plan in todo), "item")
+    return (
+        f"What {judge} refuses is asked of {fallback}, live, at {usd} per million tokens; the "
+        f"estimate does not include it. Refused so far and not asked yet: {refused}."
+    )
 
 
 def estimate_extraction(

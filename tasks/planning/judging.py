@@ -25,7 +25,7 @@ ENOUGH = 5
 JUDGED = """
 SELECT count(DISTINCT (v.edition, v.agent, v.assignment)) AS reports, (
     SELECT sum(c.cost_usd ORDER BY c.cost_usd) FROM calls AS c
-    WHERE c.judge = $1 AND c.call_id IN (SELECT call_id FROM verdicts)
+    WHERE c.call_id IN (SELECT unnest([call_id, refused_call]) FROM verdicts WHERE judge = $1)
 ) AS usd
 FROM verdicts AS v WHERE v.judge = $1 AND v.call_id IS NOT NULL
 """
@@ -147,6 +147,9 @@ def _plan_ready_cells(
     if not ready:
         return make_free_step("evaluate", "judge nothing", target, 0)
     frame = estimate_cells(store, entry, ready, on_progress)
+    note = f"answers in the ledger: {int(frame['in_ledger'].sum())}"
+    if entry.fallback:
+        note += f"; what it refuses is asked of {entry.fallback}, not included"
     return PlannedStep(
         step="evaluate",
         action=f"judge {format_count(len(ready), 'cell')} now",
@@ -154,7 +157,7 @@ def _plan_ready_cells(
         n=int(frame["calls"].sum()),
         usd=_sum_column(frame, "usd"),
         usd_at_most=_sum_column(frame, "usd_at_most"),
-        note=f"answers in the ledger: {int(frame['in_ledger'].sum())}",
+        note=note,
     )
 
 

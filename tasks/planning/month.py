@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from tasks.base import Frozen, format_count
 from tasks.collection.request import CollectionRequest, months_before
-from tasks.configuration.models import load_judges
+from tasks.configuration.models import find_fallback, load_judges
 from tasks.configuration.refresh import Publishing, RefreshSettings
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.errors import ExpectedError
@@ -236,7 +236,7 @@ def describe_month_extraction(source: Readable, month: Month) -> str | None:
 def sum_spent(source: Readable, month: Month) -> float:
     """Return the USD that earlier runs spent on this edition's reports and judges' calls, as far as
     prices are known."""
-    given = [month.edition, list(month.agents), month.judges]
+    given = [month.edition, list(month.agents), [*month.judges, find_fallback(month.judge)]]
     return float(source.frame(SPENT, given)["usd"][0])
 
 

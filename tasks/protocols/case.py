@@ -12,6 +12,7 @@ from tasks.base import Frozen
 from tasks.configuration.models import MetricEntry, Missing
 from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.models.attachments import Attachment
+from tasks.protocols.bounds import Bounds
 from tasks.protocols.redirects import Redirects
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Report
@@ -231,6 +232,10 @@ class Protocol(Interface):
     """What a missing report counts in the metrics with `zero_if_missing`."""
     prompts: str
     """The folder of `configs/prompts` with its prompts."""
+
+    bounds: Bounds
+    """The worst and the best label of each step, for what a judge refuses. Protocols of other
+    packages may leave it out: their figures then have no bounds."""
 
     def supports(self, judge: Judge) -> bool:
         """Whether this judge can decide any of its items."""

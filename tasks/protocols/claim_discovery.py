@@ -18,6 +18,7 @@ from tasks.extraction.answers import AnsweredClaim
 from tasks.extraction.bans import BanList, InvalidBan, parse_bans
 from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, MatchClaims
 from tasks.metrics.claim_trees import Denominator, score_claim_trees
+from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
 from tasks.protocols.claim_matching import (
     MATCH,
@@ -27,12 +28,14 @@ from tasks.protocols.claim_matching import (
     resolve_matching,
 )
 from tasks.protocols.claim_profiles import (
+    COMPAT_GRADE,
+    COMPAT_MATCH,
     ProfileFigures,
     compute_profile_figures,
     decide_profile,
 )
 from tasks.protocols.claim_questions import AnsweredQuestion
-from tasks.protocols.claim_search import compute_search_figures, decide_search
+from tasks.protocols.claim_search import QUERY, compute_search_figures, decide_search
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.redirects import Redirects, reach_addresses, redirect_chain
 from tasks.protocols.versions import build_version, parse_parameters
@@ -44,6 +47,7 @@ NO_TRUE_CLAIMS = "nothing is known to be true here"
 QUESTION_COLUMNS = ("category", "truths", "settings", "text", "trace")
 SWITCHED_OFF = "not_assessed: switched off (compat_profiles)"
 NOTHING_BANNED = "not_assessed: nothing is banned for this question"
+MATCHED = "a refused claim may be any of the true ones, which decides what the others can be"
 NO_SOURCES = "no claim of the answer names a source"
 
 
@@ -59,6 +63,7 @@ class ClaimDiscovery:
     prompts = "claim_discovery"
     inputs: tuple[str, ...] = ("truth", "report", "trace")
     kinds: tuple[str, ...] = ("find_claims",)
+    bounds = Bounds(none=dict.fromkeys((MATCH, COMPAT_MATCH, COMPAT_GRADE, QUERY), MATCHED))
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

@@ -20,6 +20,7 @@ from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.judges.research import SUPPORTED, UNSUPPORTED, CheckCitations
 from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
+from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import add_reasons, build_figures, find_unreliable
 from tasks.protocols.redirects import Redirects
@@ -42,6 +43,7 @@ class FactFramework:
     prompts = "fact"
     inputs: tuple[str, ...] = ("claims", "pairs", "pages")
     kinds: tuple[str, ...] = ("write_article", "research")
+    bounds = Bounds({CITATION: (UNSUPPORTED, SUPPORTED)})
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

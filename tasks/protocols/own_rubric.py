@@ -19,8 +19,9 @@ from tasks.configuration.rubrics import GRADE, KEY_POINT, OVERALL, ItemEntry, Ru
 from tasks.configuration.words import load_words_to_watch
 from tasks.judges.batches import ask_first_alone, split_batches
 from tasks.judges.decisions import DecisionRequest, Judge, JudgeAnswer, explain_cannot
-from tasks.judges.research import SUPPORTED, CheckPoints, GradeItems, RubricItem
+from tasks.judges.research import OMITTED, SUPPORTED, CheckPoints, GradeItems, RubricItem
 from tasks.metrics.ratios import SHARE_SCHEMA, weighted_mean
+from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import build_figures, build_share
 from tasks.protocols.versions import build_version
@@ -51,6 +52,10 @@ class OwnRubric:
         self.kinds = KINDS[rubric.assignments]
         self.metrics = tuple(_list_metrics(rubric))
         self.missing: Missing = "zero"
+        self.bounds = Bounds(
+            {POINTS: (OMITTED, SUPPORTED)},
+            items={item.id: _get_ends(item) for item in rubric.items if item.check == GRADE},
+        )
         entry = ProtocolEntry(
             name=name, version=1, title=rubric.title, source=name, metrics=self.metrics
         )
@@ -199,6 +204,11 @@ def _check_bounds(item: ItemEntry, value: float | None) -> JudgeAnswer:
         label=WITHIN if low <= value <= high else OUTSIDE,
         reason=f"counted, no judge asked: {item.check} is {value:.4g}, wanted is {bounds}",
     )
+
+
+def _get_ends(item: ItemEntry) -> tuple[str, str]:
+    """Return the lowest and the highest value of an item, as labels."""
+    return f"{min(item.allowed) + 0:g}", f"{max(item.allowed) + 0:g}"
 
 
 def _compute_worth(item: ItemEntry, label: str | None) -> float | None:

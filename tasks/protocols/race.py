@@ -20,6 +20,7 @@ from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import REFERENCE, REPORT, Criterion, Judge
 from tasks.judges.research import ScorePair
 from tasks.metrics.ratios import ScoredPair, relative_score
+from tasks.protocols.bounds import RATINGS, Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.versions import build_version, parse_parameters
@@ -59,6 +60,7 @@ class Race:
     prompts = "race"
     inputs: tuple[str, ...] = ("article", "report", "query", "criteria")
     kinds: tuple[str, ...] = ("write_article", "research")
+    bounds = Bounds(none={REPORT: RATINGS, REFERENCE: RATINGS})
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

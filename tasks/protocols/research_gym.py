@@ -15,8 +15,17 @@ import polars as pl
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.judges.decisions import Criterion, Judge, JudgeAnswer
-from tasks.judges.research import CheckPoints, RateReport, VerifySupport
+from tasks.judges.research import (
+    CONTRADICTED,
+    FULL,
+    NONE,
+    SUPPORTED,
+    CheckPoints,
+    RateReport,
+    VerifySupport,
+)
 from tasks.judges.text import URL_PATTERN, has_words, strip_urls
+from tasks.protocols.bounds import RATINGS, Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.research_gym_figures import (
     CITATION,
@@ -59,6 +68,9 @@ class ResearchGym:
     prompts = "research_gym"
     inputs: tuple[str, ...] = ("query", "report", "key_points", "claims", "pairs", "claim_pages")
     kinds: tuple[str, ...] = ("write_article", "research")
+    bounds = Bounds(
+        {KEY_POINT: (CONTRADICTED, SUPPORTED), CITATION: (NONE, FULL)}, none={QUALITY: RATINGS}
+    )
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

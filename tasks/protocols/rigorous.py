@@ -17,6 +17,7 @@ from tasks.extraction.prose import strip_apparatus
 from tasks.judges.batches import split_batches
 from tasks.judges.decisions import Judge
 from tasks.judges.research import GradeItems, RateKeywords, RubricItem
+from tasks.protocols.bounds import ITEM_POINTS, RATINGS, Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.rigorous_evidence import build_graded_text, collect_evidence, number_keywords
@@ -36,6 +37,7 @@ class Rigorous:
     prompts = "rigorous"
     inputs: tuple[str, ...] = ("query", "report", "rubric", "claims", "trace", "usage")
     kinds: tuple[str, ...] = ("research", "write_article")
+    bounds = Bounds(dict.fromkeys((QUERY, GENERAL), ("0", ITEM_POINTS)), none={RELEVANCE: RATINGS})
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

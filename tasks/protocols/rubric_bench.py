@@ -33,6 +33,7 @@ from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.judges.quotations import is_quoted_in
 from tasks.judges.research import GradeItems, RubricItem
 from tasks.models.attachments import Attachment
+from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports
 from tasks.protocols.figures import build_share
 from tasks.protocols.versions import build_version, parse_parameters
@@ -72,6 +73,10 @@ class RubricBench:
     name = "rubric_bench"
     prompts = "rubric_bench"
     kinds: tuple[str, ...] = ("research",)
+    bounds = Bounds(
+        dict.fromkeys(DIMENSIONS, (FROM_BLOCKED, MET)),
+        none={"rubric_evidence_not_found": "a refused item quotes nothing"},
+    )
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

@@ -16,9 +16,20 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.judges.decisions import Judge, JudgeAnswer, VerifyAgainstPage, VerifyClaims
+from tasks.judges.decisions import CONFLICT as CONTRADICTED
+from tasks.judges.decisions import (
+    CONSISTENT,
+    INCONSISTENT,
+    NOT_SUPPORT,
+    SUPPORT,
+    Judge,
+    JudgeAnswer,
+    VerifyAgainstPage,
+    VerifyClaims,
+)
 from tasks.judges.offline.retrieval import EvidenceRetriever, FusedIndex
 from tasks.judges.text import identify_language
+from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.redirects import Redirects, cites_page, collect_redirects
 from tasks.protocols.versions import build_version, parse_parameters
@@ -56,6 +67,15 @@ class WikiFact:
     prompts = "wiki_fact"
     inputs: tuple[str, ...] = ("facts", "claims", "pages")
     kinds: tuple[str, ...] = ("write_article",)
+    bounds = Bounds(
+        {
+            COVERAGE: (NOT_SUPPORT, CONSISTENT),
+            COVERAGE_ALL: (NOT_SUPPORT, CONSISTENT),
+            CONFLICT: (INCONSISTENT, CONSISTENT),
+            CITATION: (CONTRADICTED, SUPPORT),
+        },
+        none={"ref_disputed": "a refused page may be either of the two that disagree"},
+    )
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

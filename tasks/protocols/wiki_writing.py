@@ -30,6 +30,7 @@ from tasks.judges.decisions import (
     Judge,
     JudgeAnswer,
 )
+from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import build_not_assessed, build_share
 from tasks.protocols.versions import build_version, parse_parameters
@@ -67,6 +68,10 @@ class WikiWriting:
     name = "wiki_writing"
     prompts = "wiki_writing"
     kinds: tuple[str, ...] = ("write_article",)
+    bounds = Bounds(
+        dict.fromkeys(METRIC_BY_CATEGORY, (REFERENCE, REPORT)),
+        none={"position_bias": "whether two orders differ is neither good nor bad for a report"},
+    )
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

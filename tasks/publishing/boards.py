@@ -21,6 +21,7 @@ from tasks.scoring.board_notes import (
     list_apart,
 )
 from tasks.scoring.boards import Board, choose_ranking_metric, select_boards, select_columns
+from tasks.scoring.bounds import describe_refused
 from tasks.scoring.extractors import describe_extractors
 from tasks.scoring.stand_ins import describe_stand_ins
 from tasks.site.charts import draw_ranking
@@ -106,6 +107,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                                 ),
                                 describe_empty_lists(of_board, material.agents),
                                 describe_mixed_models(of_board, material.agents),
+                                describe_refused(of_board, titles, material.agents),
                                 extractors if _uses_statements(board) else "",
                                 describe_columns_left_out(of_board, titles),
                             ),

@@ -16,6 +16,7 @@ from tasks.metrics.aggregates import aggregate
 from tasks.metrics.draws import RESAMPLES, SEED, SWAPS
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import get_protocol
+from tasks.scoring.bounds import aggregate_bounds
 from tasks.scoring.pending import current_version
 from tasks.scoring.standings import (
     MISSING,
@@ -253,6 +254,7 @@ def _aggregate_row(
         n_missing=counts.n_missing,
         n_assignments=counts.n_assignments,
         unranked=group.unranked.get(agent),
+        **aggregate_bounds(group.metric, scores, category_of),
     )
 
 

@@ -10,9 +10,9 @@ NOT_MEASURED = "its agreement with that judge and with people is not measured"
 ITEM = "edition, protocol, step, agent, assignment, item"
 AGREEMENT = f"""
 WITH ours AS (SELECT {ITEM}, label FROM current_verdicts
-    WHERE judge = $1 AND protocol = $2 AND status = 'ok'),
+    WHERE judge = $1 AND protocol = $2 AND status = 'ok' AND decided_by IS NULL),
 theirs AS (SELECT {ITEM}, label FROM current_verdicts
-    WHERE judge = $3 AND protocol = $2 AND status = 'ok'),
+    WHERE judge = $3 AND protocol = $2 AND status = 'ok' AND decided_by IS NULL),
 people AS (SELECT {ITEM}, l.label
     FROM human_labels AS l JOIN annotation_items AS i USING (sheet, item_id))
 SELECT 'that judge' AS whom, count(*) AS n, avg((ours.label = theirs.label)::INT) AS alike

@@ -67,6 +67,11 @@ class FigureCell:
     """Why its agent is listed apart, without a rank."""
     n_empty_lists: int = 0
     """Empty lists of claims or facts behind it that the offline extractor doubts."""
+    bound_low: float | None = None
+    """The least that it would be, had the judge decided what it refused."""
+    bound_high: float | None = None
+    uncertain: bool = False
+    """Whether these bounds leave its interval."""
     models: str | None = None
     """The models whose reports it mixes, as text; None if it mixes none."""
 

@@ -19,7 +19,7 @@ POLICY = (
 )
 """The Content-Security-Policy of every page: only the site's own style and script files."""
 FORMATS = ("basis", "day", "dollars", "figure", "interval", "moment", "number", "ranks", "reason",
-           "size")  # fmt: skip
+           "refused", "size")  # fmt: skip
 """The filters of templates that are functions of `wording`."""
 MAX_URL_CHARS = 2_000
 """Longer URLs are not linked."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from tasks.base import format_count
 from tasks.metrics.aggregates import rests_on_few
+from tasks.warehouse.explanations import ReportScore
 
 Tone = Literal["good", "bad", "poor", "open", "none"]
 """Colour of a mark: supported, conflicting, not supported, open, no result."""
@@ -110,6 +111,15 @@ def format_interval(low: float | None, high: float | None, unit: str = "share") 
         return ""
     ends = format_figure(low, unit), format_figure(high, unit)
     return (" to " if any(end.startswith("-") for end in ends) else "–").join(ends)
+
+
+def format_refused(score: ReportScore, unit: str = "share") -> str:
+    """Say, after a figure's title, how many of its items the judge refused, and what it would be
+    had it decided them; empty if it refused none."""
+    if not score.n_blocked and score.bound_low is None:
+        return ""
+    bounds = format_interval(score.bound_low, score.bound_high, unit) or "no bounds"
+    return f" (refused: {format_count(score.n_blocked or 0, 'item')}; with them: {bounds})"
 
 
 def format_basis(n_items: int, n_reports: int, n_delivered: int | None) -> str:

@@ -50,6 +50,7 @@ class ExplainedVerdict:
     call_id: str | None
     asked_together: int | None
     shown_share: float | None
+    decided_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,9 @@ class ReportScore:
     n_open: int
     state: str
     reason: str | None
+    n_blocked: int | None = None
+    bound_low: float | None = None
+    bound_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

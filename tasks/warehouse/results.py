@@ -62,6 +62,11 @@ class Verdict(Row):
     shown_share: float | None = None
     """Share of the cited page's (or long report's) characters that the judge was shown, 0-1; null:
     all of them."""
+    decided_by: str | None = None
+    """The judge's fallback, if it was asked since the judge refused the item; model, attempt and
+    call are then the fallback's."""
+    refused_call: str | None = None
+    """The judge's own call, if its fallback was asked."""
 
 
 class Score(Row):
@@ -88,6 +93,16 @@ class Score(Row):
     `pending`: the state of its cell; `not_assessed`: the judge cannot judge this."""
     reason: str | None = None
     cell_id: str | None = None
+    n_blocked: int | None = None
+    """Items in no denominator since the judge refused them. This and the next columns are null in
+    rows of earlier versions until `evergreen evaluate` runs."""
+    bound_low: float | None = None
+    """The least that the value would be, had the judge decided what it refused: with the worst or
+    the best label for it. Null if that moves nothing, or the protocol names no such labels."""
+    bound_high: float | None = None
+    """The most that it would be."""
+    bound_items: int | None = None
+    """Items in the denominator of these bounds."""
     scorer_version: str
     """The version of the protocol's scoring; a new one recomputes scores without calling models."""
 
@@ -166,6 +181,16 @@ class LeaderboardRow(Row):
     open."""
     unranked: str | None = None
     """Why the agent is listed apart, without a rank; null if it is ranked."""
+    n_blocked: int | None = None
+    """Items in no denominator since the judge refused them. This and the next columns are null in
+    rows of earlier versions until `evergreen evaluate` runs."""
+    blocked_share: float | None = None
+    """Mean share of a report's items that the judge refused, 0-1; null for numbers."""
+    bound_low: float | None = None
+    """The least that the value would be, had the judge decided what it refused: with the worst or
+    the best label for it. Null if nothing was refused, or the protocol names no such labels."""
+    bound_high: float | None = None
+    """The most that it would be."""
 
 
 class AgentPair(Row):

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 EDITION_FILTERS: dict[type[Row], str] = {
     # Calls have no edition: those behind its verdicts are exported, with all their attempts.
-    Call: "request_id IN (SELECT c.request_id FROM calls AS c JOIN verdicts AS v USING (call_id) "
-    "WHERE v.edition = $1)",
+    Call: "request_id IN (SELECT request_id FROM calls WHERE call_id IN ("
+    "SELECT unnest([call_id, refused_call]) FROM verdicts WHERE edition = $1))",
     BatchJob: "$1 IS NULL",
     # Snapshots are read and copied by more people than the warehouse.
     AuditEntry: "$1 IS NULL",

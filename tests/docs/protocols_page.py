@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 
 from tasks.configuration.models import MetricEntry, ProtocolEntry, load_protocol
-from tasks.protocols.registry import PROTOCOLS
+from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scoring.board_notes import describe_missing
 from tasks.warehouse.explanations import CITATION_STATES
 
@@ -26,6 +26,8 @@ a test compares the two. `evergreen protocols NAME` prints the same.
   as in conflicts and leakage, it has no value either way.
 - **Failed items**: a verdict without a usable answer is open, never a score. This column says what
   becomes of the figure meanwhile, and of what can never be judged.
+- **Refused items**: what a judge refuses is left out of the figure. Its bounds are the figure with
+  the worst and with the best label of each step for these items (`bound_low` and `bound_high`).
 - **Differences** lists every known one. Where a paper and its code define a figure differently,
   this column says which of the two it follows, and names the other figure where we publish both.
 
@@ -51,6 +53,7 @@ def _describe(entry: ProtocolEntry) -> Iterator[str]:
     if entry.pairs:
         yield f"**Pairs of claim and URL:** {entry.pairs}\n"
     yield f"**Missing reports:** `missing: {entry.missing}`.\n"
+    yield f"**Refused items, worst to best:** {get_protocol(entry.name).bounds.describe()}.\n"
     yield "| Metric | Equation | Denominator | Missing report | Failed items | Differences |"
     yield "|---|---|---|---|---|---|"
     for metric in entry.metrics:

@@ -11,12 +11,14 @@ from tasks.judges.decisions import (
     ExtractedStatement,
     ExtractFacts,
     GradeValues,
+    Judge,
     JudgeAnswer,
     MatchClaims,
     StepAnswer,
     VerifyAgainstPage,
     VerifyClaims,
 )
+from tasks.judges.fallback import ask_fallback
 from tasks.judges.forms.steps import ReplyClaims, ReplyFacts
 from tasks.judges.forms.verdicts import CitationVerdicts, PageVerdicts, SupportVerdicts
 from tasks.judges.llm.articles import compare_articles, score_pair
@@ -76,6 +78,8 @@ class LlmJudge(PromptedModel):
     sees_conflict = True
     lexical = False
     cpu_bound = False
+    fallback: Judge | None = None
+    """Asked about the items that it refuses, if its session has opened it."""
     decides: frozenset[type[Frozen]] = frozenset(
         {*DECISION_FUNCTIONS, ExtractFacts, ExtractClaims, ExtractKeyPoints, MergeKeyPoints}
     )
@@ -84,7 +88,8 @@ class LlmJudge(PromptedModel):
         return page_key_parts(self, longest_bytes, max_claims)
 
     async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
-        return await DECISION_FUNCTIONS[type(request)](self, request)
+        answers = await DECISION_FUNCTIONS[type(request)](self, request)
+        return await ask_fallback(self.fallback, request, answers) if self.fallback else answers
 
     async def extract(
         self, request: ExtractFacts | ExtractClaims, *, again: bool = False

@@ -95,7 +95,8 @@ COMMENT ON COLUMN citation_verdicts.shown_share IS
 CREATE VIEW judging_costs AS
 WITH asked AS (
     SELECT DISTINCT v.edition, v.judge, v.protocol, v.agent, v.assignment, c.request_id
-    FROM verdicts AS v JOIN calls AS c ON c.call_id = v.call_id
+    FROM (SELECT *, unnest([call_id, refused_call]) AS asked FROM verdicts) AS v
+    JOIN calls AS c ON c.call_id = v.asked
 )
 SELECT
     a.edition, a.judge, a.protocol, a.agent,
@@ -114,7 +115,7 @@ GROUP BY ALL
 ORDER BY a.edition, a.judge, a.protocol, a.agent;
 COMMENT ON VIEW judging_costs IS
     'The cost of judging, one row per agent, protocol and judge: every paid attempt behind a stored
-    verdict. Calls of failed cells are only in `calls`.';
+    verdict, also of the judge''s fallback. Calls of failed cells are only in `calls`.';
 COMMENT ON COLUMN judging_costs.reports IS 'Reports that calls were made for.';
 COMMENT ON COLUMN judging_costs.calls IS 'Model calls; one that decided several items counts once.';
 COMMENT ON COLUMN judging_costs.calls_without_price IS
@@ -735,7 +736,7 @@ SELECT
     s.claim_number, c.text AS claim, s.fact_number, f.text AS fact, s.url,
     CASE WHEN s.url IS NOT NULL THEN coalesce(p.status, 'not fetched') END AS page_status,
     s.status, s.label, s.score, s.reason, s.evidence, s.shown_share,
-    s.model_version, s.prompt_sha, s.attempt, s.call_id
+    s.model_version, s.prompt_sha, s.attempt, s.call_id, s.decided_by, s.refused_call
 FROM said AS s
 LEFT JOIN assignments AS a ON a.edition = s.edition AND a.assignment = s.assignment
 LEFT JOIN claims AS c
@@ -757,6 +758,10 @@ COMMENT ON COLUMN verdicts_explained.status IS
     '`ok`, or why there is no usable answer; only `ok` verdicts count.';
 COMMENT ON COLUMN verdicts_explained.shown_share IS
     'Share of the page''s characters that the judge was shown, 0-1; null: all of them.';
+COMMENT ON COLUMN verdicts_explained.decided_by IS
+    'The judge''s fallback, if it was asked since the judge refused the item.';
+COMMENT ON COLUMN verdicts_explained.refused_call IS
+    'The judge''s own call, if its fallback was asked.';
 
 -- The scores of a cell with open verdicts have their number in `reason`.
 CREATE VIEW open_items AS

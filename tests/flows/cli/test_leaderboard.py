@@ -118,3 +118,27 @@ def test_a_figure_of_several_models_is_marked(path: Path, evergreen: Evergreen) 
     _, out, _ = evergreen(*chosen, "--format", "json")
     models = {(row["agent"], row["metric"]): row["models"] for row in json.loads(out)}
     assert models == dict.fromkeys(FIGURES) | {("bob", "coverage_wiki"): said}
+
+
+def test_a_figure_that_refused_items_could_move_out_of_its_interval_is_marked(
+    path: Path, evergreen: Evergreen
+) -> None:
+    refused = {"n_blocked": 9, "blocked_share": 0.125, "bound_low": 0.3, "bound_high": 0.6}
+    with open_warehouse(path) as warehouse:
+        rows = [
+            row.model_copy(update={"low": low, "high": 0.7} | refused)
+            for row in warehouse.rows(LeaderboardRow, "metric = 'coverage_wiki'")
+            for low in [0.35 if row.agent == "ann" else 0.2]
+        ]
+        warehouse.write(Change(LeaderboardRow, rows))
+    chosen = ("leaderboard", "--edition", "e", "--warehouse", path)
+    _, out, _ = evergreen(*chosen)
+    said = " ".join(out.split())
+    assert "50.0¶" in said
+    assert out.count("¶") == 2  # in the note, too
+    assert "¶: uncertain: the judge refused items; as the worst or best they would move" in said
+    assert "Refused by the judge, at most of a figure's items: ann 12.5% of Cov., bob 12.5%" in said
+    _, out, _ = evergreen(*chosen, "--format", "json")
+    found = {(row["agent"], row["metric"]): row for row in json.loads(out)}
+    assert [key for key, row in found.items() if row["uncertain"]] == [("ann", "coverage_wiki")]
+    assert refused.items() <= found["bob", "coverage_wiki"].items()

@@ -89,7 +89,8 @@ def test_the_leaderboard_as_json_holds_exactly_the_agreed_keys(
     keys = {"edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
             "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
             "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
-            "unranked", "n_empty_lists", "models"}  # fmt: skip
+            "unranked", "n_blocked", "blocked_share", "bound_low", "bound_high", "uncertain",
+            "n_empty_lists", "models"}  # fmt: skip
     assert all(set(entry) == keys for entry in entries)
     metrics = {entry["metric"] for entry in entries}
     assert {"coverage_wiki", "coverage_wiki_soft", "coverage_wiki_all", "coverage_wiki_all_soft",

@@ -70,6 +70,19 @@ def test_only_items_that_both_decided_are_compared(warehouse: Warehouse) -> None
     assert (found.only_before, found.only_after) == (1, 1)
 
 
+def test_what_a_fallback_decided_is_no_agreement_of_the_judge(warehouse: Warehouse) -> None:
+    judged(warehouse, OLD, MERCURY, YES, NO)
+    judged(warehouse, NEW, MERCURY, YES, NO)
+    [taken_over] = warehouse.rows(Verdict, "judge = $1 AND item = 'fact:1'", [NEW])
+    changed = taken_over.model_copy(update={"decided_by": OLD})
+    warehouse.write(
+        Change(Verdict, [changed], replacing={"cell_id": changed.cell_id, "item": changed.item})
+    )
+    found = compare_judges(warehouse, Selection("sample"), OLD, NEW)
+    assert found.agreement["n_items"].to_list() == [1]
+    assert (found.only_before, found.only_after) == (1, 0)
+
+
 def test_a_report_that_the_other_judge_has_judged_is_exchanged_in_the_figure(
     warehouse: Warehouse,
 ) -> None:

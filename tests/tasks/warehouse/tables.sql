@@ -159,7 +159,9 @@ CREATE TABLE verdicts (
     call_id VARCHAR,
     -- The number of items that one call decided: 1 unless the protocol or an option batches items.
     asked_together INTEGER,
-    shown_share DOUBLE
+    shown_share DOUBLE,
+    decided_by VARCHAR,
+    refused_call VARCHAR
 );
 
 CREATE TABLE scores (
@@ -176,6 +178,10 @@ CREATE TABLE scores (
     state VARCHAR NOT NULL,
     reason VARCHAR,
     cell_id VARCHAR,
+    n_blocked INTEGER,
+    bound_low DOUBLE,
+    bound_high DOUBLE,
+    bound_items INTEGER,
     scorer_version VARCHAR NOT NULL
 );
 
@@ -209,7 +215,11 @@ CREATE TABLE leaderboard (
     n_delivered INTEGER,
     n_missing INTEGER,
     n_assignments INTEGER,
-    unranked VARCHAR
+    unranked VARCHAR,
+    n_blocked INTEGER,
+    blocked_share DOUBLE,
+    bound_low DOUBLE,
+    bound_high DOUBLE
 );
 
 CREATE TABLE diagnostics (

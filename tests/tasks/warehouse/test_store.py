@@ -243,6 +243,14 @@ def take_back_to_the_oldest_schema(path: Path) -> None:
         for column in added:
             old.execute(f"ALTER TABLE leaderboard DROP COLUMN {column}")
         old.execute("ALTER TABLE candidates DROP COLUMN maintenance_tags")
+        of_refused = {
+            "leaderboard": ("n_blocked", "blocked_share", "bound_low", "bound_high"),
+            "scores": ("n_blocked", "bound_low", "bound_high", "bound_items"),
+            "verdicts": ("decided_by", "refused_call"),
+        }
+        for table, columns in of_refused.items():
+            for column in columns:
+                old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for table in ("calls", "jobs"):
             for column in ("cache_write_tokens", "cache_write_hour_tokens"):
                 old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")

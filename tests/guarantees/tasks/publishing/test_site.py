@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin
 
+import duckdb
 import polars as pl
 import pytest
 from lxml import html
@@ -282,6 +283,30 @@ def test_several_models_and_a_doubtful_end_are_told_where_the_agent_and_its_repo
     doubtful = [page for page in (tmp_path / "site/reports").glob("*.html")
                 if "may not be whole: it ended with" in page.read_text("utf-8")]  # fmt: skip
     assert len(doubtful) == 1
+
+
+def test_refused_items_are_told_where_the_agent_and_its_reports_stand(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copy(warehouse, tmp_path / "w.duckdb"))
+    moved = "bound_low = 0.0, bound_high = 1.0, n_blocked = 2"
+    with duckdb.connect(str(copy)) as opened:
+        of = "WHERE agent = 'agent_01' AND metric = 'coverage_wiki' AND judge = 'offline'"
+        opened.execute(
+            f"UPDATE leaderboard SET low = .2, high = .8, blocked_share = .25, {moved} {of}"
+        )
+        opened.execute(f"UPDATE scores SET {moved} {of}")
+    publish(copy, tmp_path / "site")
+    (agent,) = (tmp_path / "site/agents").glob("agent_01*.html")
+    board = html.document_fromstring((tmp_path / "site/index.html").read_text("utf-8"))
+    for page in (html.document_fromstring(agent.read_text("utf-8")), board):
+        assert page.xpath("//abbr[text() = '¶']/@title")[0].startswith("uncertain: the judge")
+        assert page.xpath("//small[contains(., '0.0–100.0 with what was refused')]")
+    notes = [note.text_content() for note in board.xpath("//p[@class = 'note']")]
+    assert any("Refused by the judge, at most of a figure's items: " in note for note in notes)
+    told = [page for page in (tmp_path / "site/reports").glob("*.html")
+            if "(refused: 2 items; with them: 0.0–100.0)" in page.read_text("utf-8")]  # fmt: skip
+    assert told
 
 
 def test_a_collected_edition_is_published_with_its_frozen_manifest(
