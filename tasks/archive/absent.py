@@ -82,19 +82,15 @@ class AbsenceLookup:
             row = build_fetch_row(self._edition, page, fetched)
             row = row.model_copy(update={"fetched_at": now})
             said = f"another look: {fetched.error or f'HTTP {fetched.http_status}'}"
+            looks, due, answer = lost.evidence.looks, now + self._pause, Change(Fetch, [])
             if found_nothing(row):
-                looks = (*lost.evidence.looks, take_look(row))
-                await self._warehouse.write_async(
-                    self._note(lost, "unknown", said, due_at=now, looks=looks)
-                )
+                looks = (*looks, take_look(row))
+                due = now if len(looks) > 1 else due
             elif row.sha and not fetched.is_temporary_error:
-                await self._warehouse.write_async(
-                    Change(Fetch, [row]), self._note(lost, "unknown", said)
-                )
-            else:
-                await self._warehouse.write_async(
-                    self._note(lost, "unknown", said, due_at=now + self._pause)
-                )
+                answer = Change(Fetch, [row])
+            due_at = None if answer.rows else due
+            note = self._note(lost, "unknown", said, due_at=due_at, looks=looks)
+            await self._warehouse.write_async(answer, note)
 
         leave_busy_hosts(self._warehouse, fetcher)
         wanted = [PageRequest(url=a.url, addresses=(a.evidence.address,)) for a in todo]

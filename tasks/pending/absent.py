@@ -125,14 +125,15 @@ def _name_waits(edition: str, settings: WebSettings) -> list[object]:
 def _plan(row: Mapping[str, Any], settings: WebSettings, now: datetime) -> LostAddress:
     fetch = Fetch.model_validate(row["look"])
     since = row["since"].replace(tzinfo=UTC)
-    looks = [take_look(fetch)]
+    address = min(each["address"] for each in row["cited"])
+    looks = [take_look(fetch)] if fetch.asked_url.partition("#")[0] == address else []
     if row["evidence"]:
         before = Evidence.model_validate_json(row["evidence"])
-        looks += [look for look in before.looks[1:] if look.at >= since]
+        looks += [look for look in before.looks if look.at >= since]
     objection = _object(fetch, row["cited"], settings)
     if row["state"] == "never_existed" and row["open"] and since > now:
         objection = objection or "it is cited or answered anew, and looked up again later"
-    evidence = Evidence(address=min(each["address"] for each in row["cited"]), looks=tuple(looks))
+    evidence = Evidence(address=address, looks=tuple(looks))
     return LostAddress(url=fetch.url, evidence=evidence, objection=objection)
 
 
@@ -148,8 +149,6 @@ def _object(
         return "reports write it in several ways"
     if not all(each["text"] and stands_alone(each["text"], each["raw"] or "") for each in cited):
         return "a report may not have it as it was read: a sign beside it was cut off"
-    if fetch.asked_url.partition("#")[0] != address:
-        return "it was not requested exactly as its reports have it"
     if is_wrapper(address):
         return "it is a redirect or copy of another page's address"
     if not found_nothing(fetch):

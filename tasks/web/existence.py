@@ -72,7 +72,7 @@ class CaptureIndex:
             FetchFailed: there is no valid answer; PageDeferred: the archive asks to be left alone.
         """
         asked, key = self._guard.check_url(address), normalise_url(address) or address
-        is_tracked = urlsplit(key).query != urlsplit(address).query
+        is_tracked = urlsplit(key).query != urlsplit(asked.url).query
         snapshot: str | None = None
         captures: tuple[str, ...] = ()
         for spelling in (asked.url, key) if is_tracked else (asked.url,):
