@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from tasks.archive.fetch import OnProgress, build_fetch_row, leave_busy_hosts
 from tasks.configuration.web import load_web
-from tasks.pending.absent import LostAddress, find_absent, found_nothing, take_look
+from tasks.pending.absent import Look, LostAddress, find_absent, found_nothing
 from tasks.pending.pages import find_reachable_urls
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import AbsentPage, AbsentState, Fetch, FetchSource
@@ -84,7 +84,7 @@ class AbsenceLookup:
             said = f"another look: {fetched.error or f'HTTP {fetched.http_status}'}"
             looks, due, answer = lost.evidence.looks, now + self._pause, Change(Fetch, [])
             if found_nothing(row):
-                looks = (*looks, take_look(row))
+                looks = (*looks, Look(at=now, status=row.http_status))
                 due = now if len(looks) > 1 else due
             elif row.sha and not fetched.is_temporary_error:
                 answer = Change(Fetch, [row])
@@ -123,20 +123,19 @@ class AbsenceLookup:
             FetchFailed: it does not, or asks to be left alone.
         """
         whole_host = any(look.status is None for look in lost.evidence.looks)
+        holdings = None
         try:
             holdings = await index.find(lost.evidence.address, whole_host=whole_host)
+            state, reason = decide(holdings)
         except PageDeferred:
             raise
         except FetchFailed as error:
-            await index.find_known()
-            due = self._clock() + self._pause
-            await self._warehouse.write_async(self._note(lost, "unknown", str(error), due_at=due))
-            return
-        state, reason = decide(holdings)
-        known = await index.find_known() if state == "never_existed" else None
-        await self._warehouse.write_async(
-            self._note(lost, state, reason, holdings=holdings, known=known)
-        )
+            state, reason = "unknown", str(error)
+        is_settled = holdings and state != "never_existed"
+        known = None if is_settled else await index.find_known()
+        new = {"holdings": holdings, "known": known}
+        due_at = None if holdings else self._clock() + self._pause
+        await self._warehouse.write_async(self._note(lost, state, reason, due_at=due_at, **new))
 
     def _note(
         self,

@@ -23,7 +23,7 @@ WITH lost AS (
     SELECT f AS look, f.url, f.fetched_at, a.state, a.evidence, a.checked_at, a.due_at,
         list(DISTINCT {{'address': split_part(c.raw_url, '#', 1), 'raw': c.raw_url,
             'text': CASE WHEN d.name IS NULL THEN r.text END}}) AS cited,
-        max(coalesce(j.finished_at, f.fetched_at)) AS youngest
+        max(j.finished_at) AS youngest, max(coalesce(j.finished_at, f.fetched_at)) AS written
     FROM fetches AS f
     JOIN pages AS p USING (edition, url)
     JOIN citations AS c USING (edition, url)
@@ -39,9 +39,11 @@ WITH lost AS (
         AND f.url NOT IN (SELECT url FROM withheld_pages WHERE edition = $1)
     GROUP BY ALL
 ), planned AS (
-    SELECT *, greatest(fetched_at + to_seconds($2), youngest + to_seconds($3)) AS since,
+    SELECT *, greatest(fetched_at + to_seconds($2), written + to_seconds($3)) AS since,
         greatest(since, due_at) AS due,
-        state IS NULL OR (state <> 'gone' AND (due_at IS NOT NULL OR checked_at < since)) AS open
+        CASE state WHEN 'gone' THEN false
+            WHEN 'never_existed' THEN checked_at < youngest + to_seconds($3)
+            ELSE due_at IS NOT NULL OR coalesce(checked_at < since, true) END AS open
     FROM lost
 )
 """
@@ -101,10 +103,6 @@ def found_nothing(fetch: Fetch) -> bool:
     return fetch.http_status in NOT_FOUND or (not hops and NO_SUCH_HOST in (fetch.error or ""))
 
 
-def take_look(fetch: Fetch) -> Look:
-    return Look(at=fetch.fetched_at, status=fetch.http_status)
-
-
 def find_absent(source: Readable, edition: str, now: datetime | None = None) -> list[LostAddress]:
     """Return the addresses that lead nowhere and about which something is to be done now: those due
     to be looked up, and those accused that may not be any more. None if the archive may not be
@@ -126,13 +124,15 @@ def _plan(row: Mapping[str, Any], settings: WebSettings, now: datetime) -> LostA
     fetch = Fetch.model_validate(row["look"])
     since = row["since"].replace(tzinfo=UTC)
     address = min(each["address"] for each in row["cited"])
-    looks = [take_look(fetch)] if fetch.asked_url.partition("#")[0] == address else []
+    looks = [Look(at=fetch.fetched_at, status=fetch.http_status)]
+    if fetch.asked_url.partition("#")[0] != address:
+        looks = []
     if row["evidence"]:
         before = Evidence.model_validate_json(row["evidence"])
         looks += [look for look in before.looks if look.at >= since]
     objection = _object(fetch, row["cited"], settings)
     if row["state"] == "never_existed" and row["open"] and since > now:
-        objection = objection or "it is cited or answered anew, and looked up again later"
+        objection = objection or "a younger report cites it, too"
     evidence = Evidence(address=address, looks=tuple(looks))
     return LostAddress(url=fetch.url, evidence=evidence, objection=objection)
 

@@ -19,8 +19,8 @@ from tasks.web.sources import WebSource
 SHOWN_CAPTURES = 50
 """The first captures of a page; if all of them are errors, nothing is concluded."""
 SANDBOX = "EVERGREEN_SANDBOX"
-_FIELDS = ["timestamp", "statuscode"]
-_Captures = TypeAdapter(list[list[str]])
+_FIELDS = ("timestamp", "statuscode")
+_Captures = TypeAdapter(list[tuple[str, str]])
 
 
 class Holdings(Frozen):
@@ -82,9 +82,8 @@ class CaptureIndex:
         return Holdings(snapshot=snapshot, captures=captures, host_captures=host)
 
     async def _find_snapshot(self, address: str) -> str | None:
-        answer = parse_answer(await self._wayback.ask(self._wayback.base, {"url": address}))
-        closest = answer.archived_snapshots.closest
-        return f"{closest.url} {closest.status}" if closest and closest.available else None
+        found = parse_answer(await self._wayback.ask(self._wayback.base, {"url": address}))
+        return f"{found.url} {found.status}" if found else None
 
     async def _list_captures(self, address: str, match: str, most: int) -> tuple[str, ...]:
         query = {"url": address, "matchType": match, "limit": str(most)}
@@ -93,9 +92,9 @@ class CaptureIndex:
         try:
             head, *rows = _Captures.validate_json(text) or [_FIELDS]
         except ValidationError:
-            raise FetchFailed(f"{WAYBACK} did not say which captures there are") from None
-        if head != _FIELDS or not all(len(row) == len(_FIELDS) and all(row) for row in rows):
-            raise FetchFailed(f"{WAYBACK} listed captures in a form that is not known")
+            head, rows = ("", ""), []
+        if head != _FIELDS:
+            raise FetchFailed(f"{WAYBACK} did not say which captures there are")
         return tuple(map(" ".join, rows))
 
 

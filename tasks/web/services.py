@@ -113,19 +113,19 @@ class ServiceSource(WebSource):
         )
 
 
-class _Snapshot(BaseModel):
+class Snapshot(BaseModel):
+    """A capture that the availability API names."""
+
     url: str
     available: bool
     status: str = "200"
 
 
 class _Snapshots(BaseModel):
-    closest: _Snapshot | None = None
+    closest: Snapshot | None = None
 
 
-class Availability(BaseModel):
-    """An answer of the availability API."""
-
+class _Availability(BaseModel):
     archived_snapshots: _Snapshots
 
 
@@ -197,19 +197,21 @@ class WaybackSource(ServiceSource):
             raise FetchFailed(f"its snapshot was answered with HTTP {answer.status}")
 
 
-def parse_answer(text: str) -> Availability:
-    """Parse an answer of the availability API; raise FetchFailed if it is none."""
+def parse_answer(text: str) -> Snapshot | None:
+    """Return the snapshot that the availability API names, if any; raise FetchFailed if its answer
+    is none."""
     try:
-        return Availability.model_validate_json(text)
+        closest = _Availability.model_validate_json(text).archived_snapshots.closest
     except ValidationError:
         raise FetchFailed(
             f"{WAYBACK} said {printable(text, 80)!r}: not which snapshot there is"
         ) from None
+    return closest if closest and closest.available else None
 
 
 def _parse_snapshot(text: str) -> str:
-    closest = parse_answer(text).archived_snapshots.closest
-    if closest is None or not closest.available:
+    closest = parse_answer(text)
+    if closest is None:
         raise FetchFailed(f"{WAYBACK} has no snapshot of it")
     found = _SNAPSHOT.fullmatch(closest.url)
     if not found:

@@ -474,6 +474,18 @@ def test_a_later_report_is_not_accused_of_what_another_one_has(
     assert (state, said in reason) == ("unknown", True), reason
 
 
+def test_an_address_that_is_not_found_once_more_is_not_asked_about_once_more(scene: Scene) -> None:
+    scene.cite(LOST)
+    scene.look_up()
+    asked = len(scene.web.asked)
+    again = [row.model_copy(update={"fetched_at": NOW + DAY})
+             for row in scene.warehouse.rows(Fetch, "true")]  # fmt: skip
+    scene.warehouse.write(Change(Fetch, again))
+    for days in (1, 2, 40):
+        scene.look_up(days * DAY)
+        assert (scene.state()[0], len(scene.web.asked)) == ("never_existed", asked)
+
+
 def test_a_later_report_that_is_young_reopens_the_question(scene: Scene) -> None:
     scene.cite(LOST)
     scene.look_up()
