@@ -19,7 +19,7 @@ from tasks.protocols.case import (
 )
 from tasks.protocols.cell import get_protocol_version
 from tasks.protocols.redirects import Redirects, cites_page
-from tasks.scoring.addresses import has_asked_archive, load_addresses
+from tasks.scoring.addresses import load_addresses
 from tasks.scoring.pending import scored_cell, scorer_version
 from tasks.scoring.report_bounds import NOT_BLOCKED, FigureBounds, compute_bounds
 from tasks.stage import stage_task
@@ -92,7 +92,6 @@ def _load_judged(
         verdicts=verdicts.join(reports.select("cell_id"), on="cell_id", how="semi"),
         claims=_load_claims(warehouse, plans, redirects),
         addresses=load_addresses(warehouse, first.edition, first.agent),
-        archive_asked=has_asked_archive(warehouse, first.edition),
         redirects=redirects,
         answers=_load_answers(warehouse, plans)
         if "truth" in protocol.inputs

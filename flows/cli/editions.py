@@ -23,7 +23,6 @@ from flows.display.frame import print_frame
 from flows.run import run_flow
 from tasks.base import format_count
 from tasks.benchmarks.errors import EditionError
-from tasks.collection.choice import count_choice
 from tasks.collection.request import CollectionRequest, begin_collection, forget_collection
 from tasks.configuration.models import load_judges
 from tasks.configuration.wikipedia import load_wikipedia
@@ -131,6 +130,8 @@ def collect(
         trial=not_counted or None,
     )  # fmt: skip
     if dry_run:
+        from tasks.collection.choice import count_choice  # loads the wiki's client
+
         with open_warehouse(warehouse, on_wait=print_message) as store:
             found = asyncio.run(count_choice(store, asked, settings, utc_now(), print_message))
         print_result(format_json(found._asdict()) if form is Format.JSON else found.describe())

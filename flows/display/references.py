@@ -1,6 +1,5 @@
 """Print counts of the claims by what became of the pages that they cite."""
 
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,7 +38,7 @@ SUPPORT = {
     "pairs_from_excerpts": "Excerpts",
 }
 STATES = """
-SELECT agent, state, count(*) FROM citation_states
+SELECT agent, state, count(*) AS n FROM citation_states
 WHERE edition = $1 AND judge = $2 AND protocol = 'wiki_fact' GROUP BY ALL ORDER BY ALL
 """
 NOTE = (
@@ -83,16 +82,13 @@ def _count_states(
 ) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return the states of citations that occur, with their headings, and their numbers by agent,
     of all reports that the judge has begun with."""
-    counted: dict[str, Counter[str]] = defaultdict(Counter)
-    for agent, state, n in source.frame(STATES, [edition, judge]).iter_rows():
-        counted[agent][state] += n
+    counted = source.frame(STATES, [edition, judge]).pivot("state", index="agent").fill_null(0)
     headings = {
         state: words[0].upper() + words[1:]
         for state, words in CITATION_STATES.items()
-        if any(numbers[state] for numbers in counted.values())
+        if state in counted.columns
     }
-    rows = [{"agent": agent, **{s: counted[agent][s] for s in headings}} for agent in counted]
-    return headings, rows
+    return headings, counted.to_dicts()
 
 
 def _print_table(title: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> None:

@@ -61,7 +61,6 @@ def compare_agents(
     check_edition(source, edition)
     check_scored(source, edition, protocols, [judge])
     pairs = source.frame(PAIRS, [edition, judge])
-    _check_order(metrics, protocols or sorted(set(pairs["protocol"])))
     if pairs.is_empty():
         raise UnknownName(
             f"{edition} compares no agents by the judge {judge!r}: fewer than two are ranked, or "
@@ -86,17 +85,6 @@ def compare_agents(
         ~pl.col("other").is_in(hidden),
     )
     return _sort_pairs(_orient_pairs(_select_agents(pairs, agents), agents)).select(COLUMNS)
-
-
-def _check_order(metrics: Sequence[str], protocols: Sequence[str]) -> None:
-    """Raise UnknownName for a metric by which no value is better."""
-    for protocol in available_protocols(protocols).values():
-        for entry in protocol.metrics:
-            if entry.name in metrics and entry.better == "none":
-                raise UnknownName(
-                    f"{entry.name} orders no agents: its paper does not say whether high or low "
-                    "is better. Name another metric, or none."
-                )
 
 
 def _check_names(kind: str, names: Sequence[str], available: Sequence[str], edition: str) -> None:

@@ -17,12 +17,7 @@ from tasks.analysis.difficulty import (
 )
 from tasks.analysis.leakage import CONFLICT, LEAKAGE, explain_missing, load_figures
 from tasks.analysis.protocols import Metric, find_headline_metrics
-from tasks.analysis.trends import (
-    explain_left_out,
-    load_ages,
-    load_trend,
-    measure_contamination,
-)
+from tasks.analysis.trends import load_ages, load_trend, measure_contamination
 from tasks.base import format_count
 from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.editions.names import UnknownName, check_edition, check_scored
@@ -122,10 +117,9 @@ def run_analyses(
         ages=points,
         remarks={},
     )
-    remarks = {name: tuple(describe(found, of)) for name, describe in REMARKS.items()}
-    if left_out := explain_left_out(source, judge):
-        remarks["trend"] += (left_out,)
-    return replace(found, remarks=remarks)
+    return replace(
+        found, remarks={name: tuple(describe(found, of)) for name, describe in REMARKS.items()}
+    )
 
 
 def choose_metric(

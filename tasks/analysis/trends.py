@@ -10,7 +10,6 @@ from tasks.analysis.difficulty import ArticleScores
 from tasks.analysis.protocols import Metric
 from tasks.metrics.correlation import benjamini_hochberg, fit_line, rank_correlation
 from tasks.metrics.ratios import mean
-from tasks.scoring.pending import SCORER_VERSION
 from tasks.warehouse.store import Readable
 
 FIGURES = """
@@ -24,8 +23,6 @@ WITH dated AS (
     FROM leaderboard AS l LEFT JOIN dated AS d USING (edition)
     WHERE l.judge = $2 AND l.value IS NOT NULL AND list_contains($3, l.protocol || '/' || l.metric)
         AND l.agent IN (SELECT agent FROM leaderboard WHERE edition = $1 AND judge = $2)
-        AND (l.edition, l.protocol, l.agent) NOT IN (SELECT DISTINCT edition, protocol, agent
-            FROM scores WHERE judge = $2 AND split_part(scorer_version, '/', 1) <> $4)
     WINDOW past AS (
         PARTITION BY l.protocol, l.metric, l.agent ORDER BY d.newest_article NULLS LAST, l.edition
     )
@@ -37,12 +34,6 @@ FROM figures AS f LEFT JOIN shared AS s ON s.edition = f.edition AND s.other = f
 ORDER BY list_position($3, f.protocol || '/' || f.metric), f.agent,
     f.newest_article NULLS LAST, f.edition
 """
-EARLIER = """
-SELECT DISTINCT l.edition
-FROM leaderboard AS l JOIN scores AS s USING (edition, protocol, agent, judge)
-WHERE l.judge = $1 AND split_part(s.scorer_version, '/', 1) <> $2 ORDER BY ALL
-"""
-"""Editions with figures by formulas of an earlier version, in which a name may mean another one."""
 EDITION_END = """
 SELECT coalesce(
     (SELECT max(created_until) FROM collections WHERE edition = $1),
@@ -84,23 +75,9 @@ DAY = 86_400
 def load_trend(
     source: Readable, edition: str, judge: str, metrics: Sequence[Metric]
 ) -> pl.DataFrame:
-    """Return a frame of TREND: these metrics of the edition's agents over all editions, as far as
-    today's formulas gave them."""
-    names = ["/".join(metric.key) for metric in metrics]
-    frame = source.frame(FIGURES, [edition, judge, names, SCORER_VERSION])
+    """Return a frame of TREND: these metrics of the edition's agents over all editions."""
+    frame = source.frame(FIGURES, [edition, judge, ["/".join(metric.key) for metric in metrics]])
     return frame.select(pl.col(name).cast(kind) for name, kind in TREND.items())
-
-
-def explain_left_out(source: Readable, judge: str) -> str | None:
-    """Say which editions' figures are by earlier formulas and so are not compared; None if no."""
-    editions: list[str] = source.frame(EARLIER, [judge, SCORER_VERSION])["edition"].to_list()
-    if not editions:
-        return None
-    return (
-        f"Left out, scored by another version, whose figures may mean something else: "
-        f"{', '.join(editions)}. `evergreen evaluate --edition {editions[0]} --judge {judge}` "
-        "scores again, from the verdicts that are there."
-    )
 
 
 def load_ages(source: Readable, edition: str, of: ArticleScores) -> pl.DataFrame:

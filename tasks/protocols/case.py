@@ -145,8 +145,6 @@ RUBRIC_SCHEMA = {
 }
 BUNDLE_SCHEMA = {"assignment": pl.String, "settings": pl.String}
 
-
-ADDRESS_SCHEMA = dict.fromkeys(("assignment", "url", "state"), pl.String)
 ASKED_SCHEMA = {"assignment": pl.String, "n_facts": pl.Int64, "n_points": pl.Int64}
 """The reference's facts and the key points of an assignment."""
 
@@ -161,8 +159,7 @@ class JudgedReports(BaseModel):
         (by an `explicit` pair), cited (attributed, or its publisher names a URL that the report
         does not contain), leaked, published (its publisher extracted it).
     addresses: assignment, url, state: the different addresses that a report cites, with their state
-        in the view `page_states`.
-    archive_asked: Whether an archive was asked about addresses of this edition that are gone.
+        in the view `page_states`; None if no archive was asked about those that are gone.
     answers: A frame of ANSWER_SCHEMA; questions only.
     redirects: Redirects of the edition's fetched pages.
     rubrics: A frame of RUBRIC_SCHEMA, the judged items; only for protocols with a rubric.
@@ -176,8 +173,7 @@ class JudgedReports(BaseModel):
     verdicts: pl.DataFrame
     claims: pl.DataFrame
     answers: pl.DataFrame = pl.DataFrame(schema=ANSWER_SCHEMA)
-    addresses: pl.DataFrame = pl.DataFrame(schema=ADDRESS_SCHEMA)
-    archive_asked: bool = False
+    addresses: pl.DataFrame | None = None
     redirects: Redirects = {}
     rubrics: pl.DataFrame = pl.DataFrame(schema=RUBRIC_SCHEMA)
     bundles: pl.DataFrame = pl.DataFrame(schema=BUNDLE_SCHEMA)

@@ -78,7 +78,8 @@ def compute_conflict(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
 def compute_references(judged: JudgedReports, judge: Judge) -> list[pl.DataFrame]:
     """Compute the figures of citations, by pair and by claim. What nobody could read supports
     nothing in the paper's; what our side has not fetched is open."""
-    pairs, claims = _name_pairs(judged.select_step(CITATION)), _group_by_claim(judged)
+    pairs = _name_pairs(judged.select_step(CITATION))
+    claims = _group_by_claim(pairs)
     supported, unread = pl.col("label") == SUPPORT, pl.col("status") == Status.UNFETCHABLE
     as_unsupported = pl.when(unread).then(pl.lit(str(Status.OK))).otherwise("status")
     figures = {
@@ -120,11 +121,10 @@ def _name_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _group_by_claim(judged: JudgedReports) -> pl.DataFrame:
+def _group_by_claim(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return, per cited claim, its label (null if no page was decided), whether it is disputed, and
     its status: `ok` if a page was decided, else open if any is, else unanswered if the judge did
     not answer for a page, else unfetchable."""
-    pairs = _name_pairs(judged.select_step(CITATION))
     unanswered = pl.col("status").is_in([Status.BLOCKED, Status.NOT_ASSESSED]).any()
     return (
         pairs.group_by("assignment", "claim")
@@ -152,7 +152,7 @@ def _group_by_claim(judged: JudgedReports) -> pl.DataFrame:
 def compute_never_existed(judged: JudgedReports) -> list[pl.DataFrame]:
     """Compute the share of a report's different addresses that never existed, of those whose state
     is known."""
-    if not judged.archive_asked:
+    if judged.addresses is None:
         return build_not_assessed(judged, NO_ARCHIVE, "never_existed")
     state = pl.col("state")
     known = judged.addresses.with_columns(

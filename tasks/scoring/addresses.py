@@ -3,7 +3,6 @@ only when reports are scored."""
 
 import polars as pl
 
-from tasks.protocols.case import ADDRESS_SCHEMA
 from tasks.warehouse.store import Readable
 
 ADDRESSES = """
@@ -34,15 +33,13 @@ WHERE s.edition = $1 AND s.agent = $2 AND s.protocol = $3 AND s.judge = $4
 """
 
 
-def load_addresses(source: Readable, edition: str, agent: str) -> pl.DataFrame:
-    """Return the different addresses of an agent's reports with their states; reports whose pairs
-    are unreliable are left out."""
-    return source.frame(ADDRESSES, [edition, agent]).cast(pl.Schema(ADDRESS_SCHEMA))
-
-
-def has_asked_archive(source: Readable, edition: str) -> bool:
-    """Whether an archive was asked about addresses of this edition that are gone."""
-    return bool(source.frame(ASKED, [edition]).item())
+def load_addresses(source: Readable, edition: str, agent: str) -> pl.DataFrame | None:
+    """Return the different addresses of an agent's reports with their states, without reports whose
+    pairs are unreliable; None if no archive was asked about addresses that are gone."""
+    if not source.frame(ASKED, [edition]).item():
+        return None
+    names = ("assignment", "url", "state")
+    return source.frame(ADDRESSES, [edition, agent]).cast(dict.fromkeys(names, pl.String))
 
 
 def has_news_of_addresses(

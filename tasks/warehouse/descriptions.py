@@ -14,8 +14,9 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import duckdb
 
+from tasks.configuration.models import load_protocol
 from tasks.warehouse.results import Verdict
-from tasks.warehouse.rows import Row
+from tasks.warehouse.rows import Claim, Row
 from tasks.warehouse.schema import load_schema
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.wiki_editions import Candidate
@@ -29,6 +30,14 @@ COMMON_COLUMNS: Mapping[str, str] = {
     "judge": "The judge's name, as in configs/judges.yaml.",
     "protocol": "The protocol's name, or that of an own rubric.",
     "step": "The kind of verdict, in the protocol's terms.",
+    "claim_number": "The claim's number.",
+    "claim": "The claim's text.",
+    "fact_number": "The fact's number: 0-based, in article order.",
+    "fact": "The fact's text.",
+    "disputed": "Whether, or how often, one page supports a claim and another contradicts it.",
+    "counted_pairs": "(Claim, URL) pairs that count in ref_acc: with a verdict, or unreadable.",
+    "supported_pairs": "Of these, pairs whose page supports the claim.",
+    "pairs_from_excerpts": "Judged pairs whose judge saw a part of the page.",
     "item": "What the verdict decides: `fact:7`, `claim:3`, `claim:3 URL`, or a rubric item.",
     "metric": "The metric's name, as in configs/protocols.",
     "label": "The verdict, in the step's terms; null if there is no usable answer.",
@@ -84,9 +93,13 @@ COMMON_COLUMNS: Mapping[str, str] = {
 VIEW_MODELS: Mapping[str, type[Row]] = {
     "current_verdicts": Verdict,
     "verdicts_at_hand": Verdict,
+    "verdicts_explained": Verdict,
+    "fact_verdicts": Verdict,
+    "citation_states": Verdict,
+    "cited_claims": Claim,
     "candidate_ranking": Candidate,
 }
-"""Views that have all columns of a table, and its model."""
+"""Views that have columns of a table, and its model."""
 
 
 class ColumnDescription(NamedTuple):
@@ -136,6 +149,9 @@ def _describe(
     name: str, model: type[Row] | None, text: str | None, columns: list[tuple[str, ...]]
 ) -> TableDescription:
     fields = _field_texts(row) if (row := model or VIEW_MODELS.get(name)) else {}
+    if name == "leaderboard_wide":
+        protocols = map(load_protocol, ("wiki_fact", "wiki_writing"))
+        fields = {metric.name: metric.description for each in protocols for metric in each.metrics}
     return TableDescription(
         name,
         "table" if model or name == "warehouse_info" else "view",

@@ -21,9 +21,10 @@ from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
 from tasks.warehouse.labels import HumanLabel
 from tasks.warehouse.location import LocationLike, parse_location
 from tasks.warehouse.rows import Row, utc_now
-from tasks.warehouse.schema import load_schema
+from tasks.warehouse.schema import SCHEMA_VERSION, load_schema
 from tasks.warehouse.sql import NO_EXTENSIONS
 from tasks.warehouse.tables import TABLES
+from tasks.warehouse.upgrade import rename_metrics
 
 if TYPE_CHECKING:
     from tasks.warehouse.store import Warehouse
@@ -49,6 +50,8 @@ class Manifest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
     edition: str
     warehouse_id: str
+    schema_version: int = 0
+    """0 for 17 and earlier ones."""
     exported_at: datetime
     rows: dict[str, int]
 
@@ -81,7 +84,11 @@ def export_edition(warehouse: "Warehouse", edition: str) -> Path:
         target.mkdir(parents=True)
         counts = {model.table: _export_table(warehouse, model, edition, target) for model in TABLES}
         manifest = Manifest(
-            edition=edition, warehouse_id=warehouse.id, exported_at=now, rows=counts
+            edition=edition,
+            warehouse_id=warehouse.id,
+            schema_version=SCHEMA_VERSION,
+            exported_at=now,
+            rows=counts,
         )
         (target / "manifest.json").write_text(manifest.model_dump_json(indent=1), "utf-8")
         _replace_link(folder / "latest", target)
@@ -149,6 +156,8 @@ def open_snapshot(
             f"SELECT {distinct} * FROM read_parquet($1, union_by_name = true)",
             [parts],
         )
+    for _, manifest in manifests:
+        rename_metrics(connection, manifest.schema_version, manifest.edition)
     return connection, min(manifest.exported_at for _, manifest in manifests)
 
 

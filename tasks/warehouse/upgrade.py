@@ -9,18 +9,18 @@ from tasks.warehouse.columns import build_table_sql, list_columns
 OLDEST_UPGRADABLE = 12
 """The oldest schema version that differs from this one by new tables, new columns that may be null,
 and views only."""
-RENAMED_METRICS: Mapping[int, Mapping[tuple[str, str], str | None]] = {
-    18: {
-        ("wiki_fact", "ref_acc"): "ref_acc_readable",
-        ("wiki_fact", "ref_acc_strict"): "ref_acc_claims",
-        ("wiki_fact", "ref_acc_pairs"): None,
-        ("research_gym", "citation_precision"): "citation_precision_readable",
-        ("research_gym", "citation_precision_strict"): None,
-    },
+RENAMED_IN = 18
+RENAMED_METRICS: Mapping[tuple[str, str], str | None] = {
+    ("wiki_fact", "ref_acc"): "ref_acc_readable",
+    ("wiki_fact", "ref_acc_strict"): "ref_acc_claims",
+    ("wiki_fact", "ref_acc_pairs"): None,
+    ("research_gym", "citation_precision"): "citation_precision_readable",
+    ("research_gym", "citation_precision_strict"): "citation_precision",
+    ("rigorous", "rigorous_retrieval_index"): None,  # it had ranks
 }
-"""Schema version → metrics that have another name from then on, or none, because a name came to
-mean another figure: no stored figure keeps a name that means something else. What has a new
-definition comes with the next evaluation."""
+"""Metrics that have another name since that schema version, or none, in the order of renaming: no
+stored figure keeps a name that means something else. What has a new definition comes with the next
+evaluation."""
 
 
 def upgrade_schema(connection: duckdb.DuckDBPyConnection, version: int, views: str) -> None:
@@ -47,7 +47,8 @@ def upgrade_schema(connection: duckdb.DuckDBPyConnection, version: int, views: s
         for name, kind, _ in list_columns(model):
             if name not in there[model.table]:
                 connection.execute(f'ALTER TABLE {model.table} ADD COLUMN "{name}" {kind}')
-    rename_metrics(connection)
+    [(stored,)] = connection.execute("SELECT schema_version FROM warehouse_info").fetchall()
+    rename_metrics(connection, stored)
     connection.execute("ALTER TABLE warehouse_info ADD COLUMN IF NOT EXISTS writes BIGINT")
     for (view,) in connection.execute(
         "SELECT view_name FROM duckdb_views() "
@@ -59,16 +60,15 @@ def upgrade_schema(connection: duckdb.DuckDBPyConnection, version: int, views: s
     connection.execute("COMMIT")
 
 
-def rename_metrics(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give stored figures of an earlier schema the names that they have now."""
-    row = connection.execute("SELECT schema_version FROM warehouse_info").fetchone()
-    stored = row[0] if row else 0
-    for since, renamed in sorted(RENAMED_METRICS.items()):
-        for (protocol, metric), name in renamed.items() if stored < since else ():
-            for table in ("scores", "leaderboard", "agent_pairs"):
-                change = "DELETE FROM" if name is None else "UPDATE"
-                new_name = "" if name is None else f" SET metric = '{name}'"
-                connection.execute(
-                    f"{change} {table}{new_name} WHERE protocol = $1 AND metric = $2",
-                    [protocol, metric],
-                )
+def rename_metrics(
+    connection: duckdb.DuckDBPyConnection, stored: int, edition: str | None = None
+) -> None:
+    """Give figures of schema version `stored` the names that they have now; of one edition, or of
+    all."""
+    for (protocol, metric), name in RENAMED_METRICS.items() if stored < RENAMED_IN else ():
+        for table in ("scores", "leaderboard", "agent_pairs"):
+            change = f"UPDATE {table} SET metric = '{name}'" if name else f"DELETE FROM {table}"
+            connection.execute(
+                f"{change} WHERE protocol = $1 AND metric = $2 AND edition = coalesce($3, edition)",
+                [protocol, metric, edition],
+            )

@@ -30,6 +30,8 @@ a test compares the two. `evergreen protocols NAME` prints the same.
   the worst and with the best label of each step for these items (`bound_low` and `bound_high`).
 - **Differences** lists every known one. Where a paper and its code define a figure differently,
   this column says which of the two it follows, and names the other figure where we publish both.
+- **Judges**: published figures rest on their papers' models; configs/judges.yaml has those that
+  are still offered, with the published settings. Any other judge gives other figures.
 
 **Citation states.** A citation is a claim with one address that it cites. By each protocol and
 judge it has one state, the first that holds of: {states}.

@@ -116,7 +116,8 @@ def show(number: int, question: Question, title: str) -> None:
 def summary(warehouse: Warehouse) -> None:
     print("\nstate, reason, n, mean closed-book F1 (over how many)")
     rows = warehouse.frame(
-        "SELECT state, reason, n, closed_book_f1, n_closed_book FROM question_counts"
+        "SELECT state, reason, count(*), avg(closed_book_f1), count(closed_book_f1) "
+        "FROM questions GROUP BY ALL ORDER BY ALL"
     )
     for state, reason, n, f1, over in rows.iter_rows():
         baseline = "-" if f1 is None else f"{f1:.2f} ({over})"

@@ -30,21 +30,6 @@ GROUP BY edition, agent, judge
 ORDER BY edition, judge, coverage_wiki_soft DESC NULLS LAST, agent;
 COMMENT ON VIEW leaderboard_wide IS
     'The Wiki Fact and Wiki Writing figures side by side, one row per agent and judge; shares 0-1.';
-COMMENT ON COLUMN leaderboard_wide.coverage_wiki IS
-    'Share of the reference article''s facts that the report states.';
-COMMENT ON COLUMN leaderboard_wide.coverage_wiki_soft IS
-    'Mean probability that the report states a fact of the reference article.';
-COMMENT ON COLUMN leaderboard_wide.wiki_conflict IS
-    'Share of claims that contradict the reference article.';
-COMMENT ON COLUMN leaderboard_wide.ref_acc IS
-    'Share of the (claim, URL) pairs whose page supports the claim; pages that cannot be read count.';
-COMMENT ON COLUMN leaderboard_wide.ref_acc_readable IS
-    'Share of the claims with a readable page that a cited page supports.';
-COMMENT ON COLUMN leaderboard_wide.evaluated_share IS 'Share of cited claims with a fetched page.';
-COMMENT ON COLUMN leaderboard_wide.leakage_rate IS
-    'Share of claims that cite the target article itself.';
-COMMENT ON COLUMN leaderboard_wide.writing_overall IS
-    'Share of the writing criteria on which the report beats the reference article.';
 COMMENT ON COLUMN leaderboard_wide.provisional IS 'Whether a figure may still change.';
 
 CREATE VIEW fact_verdicts AS
@@ -59,38 +44,8 @@ JOIN facts AS f
 WHERE v.protocol = 'wiki_fact' AND v.step = 'coverage';
 COMMENT ON VIEW fact_verdicts IS
     'Each fact of the reference article with the verdict on each report (Wiki Fact).';
-COMMENT ON COLUMN fact_verdicts.fact_number IS '0-based, in article order.';
-COMMENT ON COLUMN fact_verdicts.fact IS 'The fact''s text.';
 COMMENT ON COLUMN fact_verdicts.label IS
     '`consistent` (the report states the fact), `not_support` or `inconsistent`.';
-COMMENT ON COLUMN fact_verdicts.status IS
-    '`ok`, or why there is no usable answer; only `ok` verdicts count.';
-
-CREATE VIEW citation_verdicts AS
-SELECT
-    v.edition, v.agent, v.assignment, v.judge,
-    c.number AS claim_number, c.text AS claim, z.url, z.kind,
-    v.label, v.score, v.status, v.evidence, v.reason, v.shown_share
-FROM current_verdicts AS v
-JOIN citations AS z
-    ON z.edition = v.edition AND z.agent = v.agent AND z.assignment = v.assignment
-    AND v.item = 'claim:' || z.number || ' ' || z.url
-JOIN claims AS c
-    ON c.edition = z.edition AND c.agent = z.agent AND c.assignment = z.assignment
-    AND c.number = z.number
-WHERE v.protocol = 'wiki_fact' AND v.step = 'citation';
-COMMENT ON VIEW citation_verdicts IS
-    'Each (claim, URL) pair with the verdict on whether the page supports the claim (Wiki Fact).';
-COMMENT ON COLUMN citation_verdicts.claim_number IS 'The claim''s number.';
-COMMENT ON COLUMN citation_verdicts.claim IS 'The claim''s text.';
-COMMENT ON COLUMN citation_verdicts.kind IS
-    'explicit (a marker of its own), paragraph (the next marker of its paragraph), attributed (by the '
-    'judge that extracted it), inferred (the next marker, beyond its paragraph) or published.';
-COMMENT ON COLUMN citation_verdicts.label IS '`support`, `not_support` or `conflict`.';
-COMMENT ON COLUMN citation_verdicts.status IS
-    '`ok`, or why there is no usable answer; only `ok` verdicts count.';
-COMMENT ON COLUMN citation_verdicts.shown_share IS
-    'Share of the page''s characters that the judge was shown, 0-1; null: all of them.';
 
 CREATE VIEW judging_costs AS
 WITH asked AS (
@@ -178,36 +133,6 @@ FROM named AS a JOIN named AS b
 COMMENT ON VIEW shared_articles IS
     'Articles that several editions have, a row for each other edition.';
 COMMENT ON COLUMN shared_articles.other IS 'Another edition that has the article.';
-
--- LiveDRBench's table: the mean per category over the questions that have a value.
-CREATE VIEW category_scores AS
-SELECT
-    s.edition, s.protocol, s.judge, s.agent, g.category, s.metric,
-    avg(s.value) AS value, count(s.value) AS n_questions, sum(s.n_open) AS n_open
-FROM scores AS s JOIN ground_truths AS g USING (edition, assignment)
-GROUP BY ALL
-ORDER BY ALL;
-COMMENT ON VIEW category_scores IS
-    'Claim discovery by category of question: means over the questions that have a value.';
-COMMENT ON COLUMN category_scores.category IS 'LiveDRBench''s category.';
-COMMENT ON COLUMN category_scores.value IS 'The mean of the reports'' values.';
-COMMENT ON COLUMN category_scores.n_questions IS 'Reports behind the mean.';
-
--- The number of accepted, rejected (by reason) and open questions per edition.
-CREATE VIEW question_counts AS
-SELECT edition, judge, state, reason, count(*) AS n,
-    avg(closed_book_f1) AS closed_book_f1, count(closed_book_f1) AS n_closed_book
-FROM questions
-GROUP BY ALL
-ORDER BY ALL;
-COMMENT ON VIEW question_counts IS
-    'The number of accepted, rejected (by reason) and open questions per edition.';
-COMMENT ON COLUMN question_counts.state IS 'accepted, rejected or open.';
-COMMENT ON COLUMN question_counts.reason IS 'Why it is not accepted.';
-COMMENT ON COLUMN question_counts.n IS 'The number of questions.';
-COMMENT ON COLUMN question_counts.closed_book_f1 IS
-    'Mean F1, 0-1, of the judge''s answers without sources.';
-COMMENT ON COLUMN question_counts.n_closed_book IS 'Questions behind that mean.';
 
 CREATE VIEW report_costs AS
 WITH asked AS (
@@ -300,8 +225,7 @@ WHERE v.cell_id IN (
 COMMENT ON VIEW verdicts_at_hand IS
     'Every current verdict, and the verdicts so far on reports that still have open ones.';
 
--- Where each cited page stands, whoever judges it. 404, 410 and "no such host" are gone addresses
--- (as in tasks/pending/absent.py); what became of them is in absent_pages.
+-- 404, 410 and "no such host" are gone addresses (as in tasks/pending/absent.py).
 CREATE VIEW page_states AS
 WITH live AS (
     SELECT edition, url, http_status,
@@ -310,16 +234,18 @@ WITH live AS (
 )
 SELECT c.edition, c.url,
     CASE
+        WHEN p.status IS NULL THEN 'open'
         WHEN p.status = 'ok' THEN 'read'
         WHEN p.status IN ('bot_wall', 'login_wall', 'cookie_wall', 'robots') THEN 'walled'
-        WHEN f.absent AND a.state IN ('gone', 'never_existed') THEN a.state
-        WHEN p.status IS NULL THEN 'open'
-        WHEN f.absent OR p.status = 'soft_404' THEN 'missing'
+        WHEN p.status = 'soft_404' THEN 'missing'
+        WHEN p.status <> 'unfetchable' THEN 'unreadable'
+        WHEN f.absent THEN CASE WHEN a.state IN ('gone', 'never_existed')
+            THEN a.state ELSE 'missing' END
         WHEN f.http_status IN (401, 402, 403) THEN 'walled'
         ELSE 'unreadable'
     END AS state,
-    coalesce(f.absent AND (p.status = 'ok' OR a.state = 'gone'), false) AS gone,
-    p.status
+    coalesce(f.absent AND (a.state = 'gone' OR p.source = 'wayback'
+        AND p.status NOT IN ('unfetchable', 'refused', 'robots')), false) AS gone
 FROM (SELECT DISTINCT edition, url FROM citations) AS c
 LEFT JOIN pages AS p USING (edition, url)
 LEFT JOIN live AS f USING (edition, url)
@@ -332,12 +258,9 @@ COMMENT ON COLUMN page_states.state IS
     yet).';
 COMMENT ON COLUMN page_states.gone IS
     'Whether the live address is gone and an archive has the page; if `read`, its text is that copy.';
-COMMENT ON COLUMN page_states.status IS 'The page''s status; null if it was not fetched yet.';
 
--- One state for each citation, the first of: supports, contradicts, does_not_support, refused,
--- walled, unreadable, gone, never_existed, missing, open. In DeepResearchGym a claim is judged by
--- all its pages together: its state is that of each page that was read. FACT judges statements that
--- say the same once (`double`).
+-- In DeepResearchGym a claim is judged by all its pages together: its state is that of each page
+-- that was read. FACT judges statements that say the same once (`double`).
 CREATE VIEW citation_states AS
 WITH reports_begun AS (
     SELECT DISTINCT s.edition, s.protocol, s.judge, s.agent, s.assignment, s.state
@@ -357,12 +280,10 @@ WITH reports_begun AS (
     FROM said AS s LEFT JOIN said AS o
         ON o.edition = s.edition AND o.protocol = s.protocol AND o.judge = s.judge
         AND o.agent = s.agent AND o.assignment = s.assignment AND o.item = 'claim:' || s.same
-), taken AS (
-    SELECT DISTINCT edition, protocol, judge, agent, assignment FROM said
 ), pairs AS (
     SELECT r.edition, r.protocol, r.judge, r.agent, r.assignment, r.state = 'done' AS finished,
-        z.number AS claim_number, z.url, z.kind, p.state AS page_state, p.status AS page_status,
-        p.gone, coalesce(v.status, CASE WHEN r.state = 'done' THEN 'skipped' END) AS status,
+        z.number AS claim_number, z.url, z.kind, p.state AS page_state, p.gone,
+        coalesce(v.status, CASE WHEN r.state = 'done' THEN 'skipped' END) AS status,
         v.label, v.shown_share
     FROM reports_begun AS r
     JOIN citations AS z USING (edition, agent, assignment)
@@ -374,9 +295,8 @@ WITH reports_begun AS (
             || CASE WHEN r.protocol = 'research_gym' THEN '' ELSE ' ' || z.url END
     WHERE (r.protocol = 'wiki_fact' OR z.kind <> 'inferred')
         -- A judge that does not read pages says nothing of any.
-        AND (r.state <> 'done' OR EXISTS (FROM taken AS t
-            WHERE t.edition = r.edition AND t.protocol = r.protocol AND t.judge = r.judge
-                AND t.agent = r.agent AND t.assignment = r.assignment))
+        AND (r.state <> 'done' OR (r.edition, r.protocol, r.judge, r.agent, r.assignment)
+            IN (SELECT (edition, protocol, judge, agent, assignment) FROM said))
 )
 SELECT edition, protocol, judge, agent, assignment, claim_number, url, kind,
     CASE
@@ -391,12 +311,11 @@ SELECT edition, protocol, judge, agent, assignment, claim_number, url, kind,
         WHEN status = 'unfetchable' THEN 'unreadable'
         ELSE 'open'
     END AS state,
-    gone, page_status, label, shown_share, finished
+    gone, shown_share, finished
 FROM pairs;
 COMMENT ON VIEW citation_states IS
     'Where each citation, a (claim, URL) pair, stands by each protocol and judge: exactly one
     state.';
-COMMENT ON COLUMN citation_states.claim_number IS 'The claim''s number.';
 COMMENT ON COLUMN citation_states.kind IS 'Why the claim is said to cite the page; see `citations`.';
 COMMENT ON COLUMN citation_states.state IS
     '`supports` (in DeepResearchGym and FACT also in part), `contradicts`, `does_not_support` (the
@@ -404,23 +323,16 @@ COMMENT ON COLUMN citation_states.state IS
     unknown), `gone`, `never_existed`, `missing` (unknown) or `open`; see page_states.';
 COMMENT ON COLUMN citation_states.gone IS
     'Whether the live address is gone and an archive has the page: a verdict rests on that copy.';
-COMMENT ON COLUMN citation_states.page_status IS
-    'The page''s status; null if it was not fetched yet.';
-COMMENT ON COLUMN citation_states.shown_share IS
-    'Share of the page''s characters that the judge was shown, 0-1; null: all of them.';
 COMMENT ON COLUMN citation_states.finished IS
     'Whether the report is judged in full, so that its figures count it.';
 
--- The outcome of each cited claim. Reports with open verdicts are left out, as in the figures.
 CREATE VIEW cited_claims AS
 SELECT edition, agent, assignment, judge, claim_number AS number,
     arg_min(state, list_position(
         ['supports', 'contradicts', 'does_not_support', 'open', 'refused', 'walled', 'unreadable',
          'gone', 'never_existed', 'missing'], state)) AS outcome,
     bool_or(state = 'supports') AND bool_or(state = 'contradicts') AS disputed,
-    count(*) AS pairs,
     count(*) FILTER (state NOT IN ('open', 'refused')) AS counted_pairs,
-    count(*) FILTER (state IN ('supports', 'contradicts', 'does_not_support')) AS decided_pairs,
     count(*) FILTER (state = 'supports') AS supported_pairs,
     count(*) FILTER (state IN ('supports', 'contradicts', 'does_not_support')
         AND shown_share IS NOT NULL) AS pairs_from_excerpts
@@ -428,24 +340,12 @@ FROM citation_states
 WHERE protocol = 'wiki_fact' AND finished
 GROUP BY ALL;
 COMMENT ON VIEW cited_claims IS
-    'The outcome of each cited claim in the judged reports (Wiki Fact).';
-COMMENT ON COLUMN cited_claims.number IS 'The claim''s number.';
+    'The outcome of each cited claim in the judged reports (Wiki Fact), without reports with open
+    verdicts, as in the figures.';
 COMMENT ON COLUMN cited_claims.outcome IS
     'The first state that any of its citations has, of supports, contradicts, does_not_support,
     open, refused, walled, unreadable, gone, never_existed, missing.';
-COMMENT ON COLUMN cited_claims.disputed IS
-    'Whether one of its pages supports it and another contradicts it.';
-COMMENT ON COLUMN cited_claims.pairs IS 'Pages that the claim cites.';
-COMMENT ON COLUMN cited_claims.counted_pairs IS
-    'Of these, pages that count in ref_acc: with a verdict, or that nobody can read.';
-COMMENT ON COLUMN cited_claims.decided_pairs IS 'Of these, pages with a verdict.';
-COMMENT ON COLUMN cited_claims.supported_pairs IS 'Of these, pages that support the claim.';
-COMMENT ON COLUMN cited_claims.pairs_from_excerpts IS
-    'Decided pairs for which the judge saw only part of the page.';
 
--- Claim counts per agent and judge. claims = untrusted + uncited + cited; cited = evaluated + open
--- + refused + without_page; evaluated = supported + contradicted + not_supported; without_page is
--- the sum of the columns after it. The leaderboard has the means of the reports' shares.
 CREATE VIEW reference_counts AS
 WITH judged AS (
     SELECT DISTINCT s.edition, s.agent, s.assignment, s.judge, x.pairs_reliable
@@ -454,8 +354,7 @@ WITH judged AS (
     WHERE s.protocol = 'wiki_fact' AND s.cell_id IS NOT NULL
 ), every AS (
     SELECT j.edition, j.agent, j.assignment, j.judge, j.pairs_reliable,
-        c.outcome, c.disputed, c.pairs, c.counted_pairs, c.decided_pairs, c.supported_pairs,
-        c.pairs_from_excerpts,
+        c.outcome, c.disputed, c.counted_pairs, c.supported_pairs, c.pairs_from_excerpts,
         c.outcome IN ('supports', 'contradicts', 'does_not_support') AS evaluated,
         c.outcome IN ('walled', 'unreadable', 'gone', 'never_existed', 'missing') AS without_page
     FROM judged AS j
@@ -478,14 +377,7 @@ SELECT edition, agent, judge,
     count(*) FILTER (outcome = 'open') AS open,
     count(*) FILTER (outcome = 'refused') AS refused,
     count(*) FILTER (without_page) AS without_page,
-    count(*) FILTER (outcome = 'walled') AS walled,
-    count(*) FILTER (outcome = 'unreadable') AS unreadable,
-    count(*) FILTER (outcome = 'gone') AS gone,
-    count(*) FILTER (outcome = 'never_existed') AS never_existed,
-    count(*) FILTER (outcome = 'missing') AS missing,
-    coalesce(sum(pairs), 0)::BIGINT AS pairs,
     coalesce(sum(counted_pairs), 0)::BIGINT AS counted_pairs,
-    coalesce(sum(decided_pairs), 0)::BIGINT AS decided_pairs,
     coalesce(sum(supported_pairs), 0)::BIGINT AS supported_pairs,
     coalesce(sum(pairs_from_excerpts), 0)::BIGINT AS pairs_from_excerpts,
     sum(supported_pairs) / nullif(sum(counted_pairs), 0) AS ref_acc,
@@ -498,12 +390,14 @@ GROUP BY ALL
 ORDER BY edition, judge, agent;
 COMMENT ON VIEW reference_counts IS
     'Claim counts per agent and judge. claims = untrusted + uncited + cited; cited = evaluated +
-    open + refused + without_page.';
+    open + refused + without_page; evaluated = supported + contradicted + not_supported. The
+    leaderboard has the means of the reports'' shares.';
 COMMENT ON COLUMN reference_counts.reports IS 'Judged reports.';
 COMMENT ON COLUMN reference_counts.claims IS 'Their claims.';
 COMMENT ON COLUMN reference_counts.untrusted IS
     'Claims of reports whose (claim, URL) pairs are unreliable.';
-COMMENT ON COLUMN reference_counts.uncited IS 'Claims without a citation.';
+COMMENT ON COLUMN reference_counts.uncited IS
+    'Claims without a citation; uncited_share also counts those with borrowed ones alone.';
 COMMENT ON COLUMN reference_counts.cited IS 'Claims with a citation.';
 COMMENT ON COLUMN reference_counts.evaluated IS
     'Cited claims with a verdict on at least one page.';
@@ -511,30 +405,12 @@ COMMENT ON COLUMN reference_counts.supported IS 'Of these, claims that a page su
 COMMENT ON COLUMN reference_counts.contradicted IS
     'Of these, claims that a page contradicts and none supports.';
 COMMENT ON COLUMN reference_counts.not_supported IS 'The other evaluated claims.';
-COMMENT ON COLUMN reference_counts.disputed IS
-    'Supported claims that another page contradicts.';
 COMMENT ON COLUMN reference_counts.open IS
     'Cited claims without a verdict, with a page that nobody has tried to fetch.';
 COMMENT ON COLUMN reference_counts.refused IS
     'Cited claims that the judge did not answer on a fetched page.';
 COMMENT ON COLUMN reference_counts.without_page IS
-    'Cited claims none of whose pages can be read; the next columns split them by the first of
-    these states.';
-COMMENT ON COLUMN reference_counts.walled IS 'Of these, claims with a walled page.';
-COMMENT ON COLUMN reference_counts.unreadable IS 'Of these, claims with an unreadable page.';
-COMMENT ON COLUMN reference_counts.gone IS
-    'Of these, claims with a page whose live address is gone and that an archive has.';
-COMMENT ON COLUMN reference_counts.never_existed IS 'Of these, claims with a page that never existed.';
-COMMENT ON COLUMN reference_counts.missing IS
-    'Of these, claims whose pages are all missing, unknown why.';
-COMMENT ON COLUMN reference_counts.pairs IS '(Claim, URL) pairs.';
-COMMENT ON COLUMN reference_counts.counted_pairs IS
-    'Of these, pairs with a verdict or whose page cannot be read: the denominator of ref_acc.';
-COMMENT ON COLUMN reference_counts.decided_pairs IS 'Of these, pairs with a verdict.';
-COMMENT ON COLUMN reference_counts.supported_pairs IS
-    'Of these, pairs whose page supports the claim.';
-COMMENT ON COLUMN reference_counts.pairs_from_excerpts IS
-    'Decided pairs for which the judge saw only part of the page.';
+    'Cited claims none of whose pages can be read; citation_states says why.';
 COMMENT ON COLUMN reference_counts.ref_acc IS 'supported_pairs / counted_pairs, 0-1, pooled.';
 COMMENT ON COLUMN reference_counts.ref_acc_readable IS 'supported / evaluated, 0-1, pooled.';
 COMMENT ON COLUMN reference_counts.ref_acc_claims IS
@@ -597,8 +473,6 @@ ORDER BY v.edition, a.article, v.fact_number, v.judge;
 COMMENT ON VIEW coverage_by_fact IS
     'Each fact of the reference articles with the number of agents whose reports state it (Wiki
     Fact). Reports with open verdicts are left out.';
-COMMENT ON COLUMN coverage_by_fact.fact_number IS '0-based, in article order.';
-COMMENT ON COLUMN coverage_by_fact.fact IS 'The fact''s text.';
 COMMENT ON COLUMN coverage_by_fact.n_agents IS 'Agents with a verdict on this fact.';
 COMMENT ON COLUMN coverage_by_fact.n_covered IS 'Of these, agents whose report states the fact.';
 COMMENT ON COLUMN coverage_by_fact.share IS
@@ -747,21 +621,9 @@ LEFT JOIN facts AS f
 LEFT JOIN pages AS p ON p.edition = s.edition AND p.url = s.url;
 COMMENT ON VIEW verdicts_explained IS
     'Every current verdict with the claim or fact it is about, its page, and its origin.';
-COMMENT ON COLUMN verdicts_explained.claim_number IS 'The claim''s number, if it is about one.';
-COMMENT ON COLUMN verdicts_explained.claim IS 'The claim''s text.';
-COMMENT ON COLUMN verdicts_explained.fact_number IS 'The fact''s number, if it is about one.';
-COMMENT ON COLUMN verdicts_explained.fact IS 'The fact''s text.';
 COMMENT ON COLUMN verdicts_explained.url IS 'The cited page, if it is about one.';
 COMMENT ON COLUMN verdicts_explained.page_status IS
     'That page''s status (`ok`, or why it is unusable), or `not fetched`.';
-COMMENT ON COLUMN verdicts_explained.status IS
-    '`ok`, or why there is no usable answer; only `ok` verdicts count.';
-COMMENT ON COLUMN verdicts_explained.shown_share IS
-    'Share of the page''s characters that the judge was shown, 0-1; null: all of them.';
-COMMENT ON COLUMN verdicts_explained.decided_by IS
-    'The judge''s fallback, if it was asked since the judge refused the item.';
-COMMENT ON COLUMN verdicts_explained.refused_call IS
-    'The judge''s own call, if its fallback was asked.';
 
 -- The scores of a cell with open verdicts have their number in `reason`.
 CREATE VIEW open_items AS

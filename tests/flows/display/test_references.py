@@ -63,7 +63,7 @@ def test_programs_get_every_count(warehouse: Warehouse, said: Said) -> None:
     (row,) = json.loads(said("scripted", Format.JSON)[0])
     assert (row["ref_acc"], row["counted_pairs"]) == (0.5, 2)
     assert (row["ref_acc_readable"], row["evaluated"]) == (1.0, 1)
-    assert (row["uncited"], row["walled"], row["missing"]) == (1, 1, 0)
+    assert (row["uncited"], row["without_page"]) == (1, 1)
 
 
 def test_a_judge_without_verdicts_is_named_with_the_command_that_makes_them(said: Said) -> None:

@@ -9,21 +9,14 @@ import pytest
 from tasks.analysis.analyses import run_analyses
 from tasks.analysis.difficulty import load_article_scores as values_of
 from tasks.analysis.protocols import Metric
-from tasks.analysis.trends import (
-    LESS_OTHERS,
-    VALUE,
-    explain_left_out,
-    load_ages,
-    load_trend,
-    measure_contamination,
-)
+from tasks.analysis.trends import LESS_OTHERS, VALUE, load_ages, load_trend, measure_contamination
 from tasks.metrics.correlation import fit_line
 from tasks.protocols.registry import get_protocol
-from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.tasks.scored_articles import COVERAGE, FIRST, WRITING, articles, scored
+from tests.tasks.warehouse.test_store import take_back_to_the_oldest_schema
 
 WRITTEN = Metric("wiki_writing", get_protocol("wiki_writing").metrics[0])
 COVERED = Metric("wiki_fact", get_protocol("wiki_fact").metrics[0])
@@ -86,26 +79,26 @@ def test_metrics_keep_the_order_they_are_asked_in_and_null_is_no_figure(
     assert load_trend(warehouse, "e", "offline", []).is_empty()
 
 
-def test_figures_by_an_earlier_formula_are_left_out_and_their_editions_named(
-    warehouse: Warehouse,
+def test_figures_of_an_earlier_evergreen_are_compared_by_what_they_mean_today(
+    tmp_path: Path,
 ) -> None:
-    accuracy = next(m for m in get_protocol("wiki_fact").metrics if m.name == "ref_acc")
-    cited = Metric("wiki_fact", accuracy)
-    for edition, value in (("old", 0.5), ("new", 0.25)):
-        articles(warehouse, ("Art",), edition)
-        scored(warehouse, {cited.key: {"one": (value,)}}, edition)
-    assert explain_left_out(warehouse, "offline") is None
-    stored = warehouse.rows(Score, "edition = 'old'")
-    warehouse.write(
-        Change(Score, [score.model_copy(update={"scorer_version": "4/2-x"}) for score in stored])
-    )
-    for edition in ("old", "new"):
-        found = load_trend(warehouse, edition, "offline", [cited])
-        assert found.select("edition", "value", "change").rows() == [("new", 0.25, None)]
-    said = explain_left_out(warehouse, "offline")
-    assert said
-    assert "may mean something else: old. `evergreen evaluate --edition old" in said
-    assert said in run_analyses(warehouse, "new", "offline").remarks["trend"]
+    of = {metric.name: Metric("wiki_fact", metric) for metric in get_protocol("wiki_fact").metrics}
+    all_pairs, readable = of["ref_acc"], of["ref_acc_readable"]
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        articles(warehouse, ("Art",), "old", created_at=[FIRST])
+        scored(warehouse, {all_pairs.key: {"one": (0.5,)}}, "old")  # readable pages alone, then
+    take_back_to_the_oldest_schema(tmp_path / "w.duckdb")
+    with open_warehouse(tmp_path / "w.duckdb") as warehouse:
+        articles(warehouse, ("Art",), "new", created_at=[FIRST + timedelta(days=30)])
+        for metric, value in ((all_pairs, 0.25), (readable, 0.75)):
+            scored(warehouse, {metric.key: {"one": (value,)}}, "new")
+        for edition in ("old", "new"):
+            found = load_trend(warehouse, edition, "offline", [all_pairs, readable])
+            assert found.select("metric", "edition", "value", "change").rows() == [
+                ("ref_acc", "new", 0.25, None),
+                ("ref_acc_readable", "old", 0.5, None),
+                ("ref_acc_readable", "new", 0.75, 0.25),
+            ]
 
 
 def test_age_is_counted_back_from_the_newest_article(warehouse: Warehouse) -> None:

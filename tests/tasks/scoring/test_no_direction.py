@@ -32,7 +32,9 @@ def test_the_retrieval_index_has_values_and_intervals_but_no_rank_and_no_pair(
         assert rows[1].high > 1
         assert {(row.rank_from, row.rank_to, row.unranked) for row in rows} == {(None, None, None)}
         assert {pair.metric for pair in warehouse.rows(AgentPair, "true")} == {BOOST[1]}
-        with pytest.raises(UnknownName, match="orders no agents: its paper does not say"):
+        with pytest.raises(
+            UnknownName, match="compares no agents by the metric 'rigorous_retrieval_index'"
+        ):
             compare_agents(warehouse, "e", "offline", metrics=[INDEX[1]])
         compared = compare_headline_metrics(warehouse, "e", "offline")
         assert INDEX[1] not in compared.pairs["metric"].to_list()

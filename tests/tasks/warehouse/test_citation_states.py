@@ -1,7 +1,6 @@
 """Where each citation stands: one state, by protocol and judge, and the figures that count it."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from tasks.scoring.pending import has_outdated_scores
 from tasks.warehouse.explanations import CITATION_STATES
 from tasks.warehouse.pages import AbsentPage, Fetch
 from tasks.warehouse.results import Score, Verdict
-from tasks.warehouse.rows import Status, utc_now
+from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
@@ -97,6 +96,9 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 
 def states(warehouse: Warehouse, protocol: str = "wiki_fact") -> list[tuple[str, str, str, bool]]:
+    key = "edition, protocol, judge, agent, assignment, claim_number, url"
+    twice = f"SELECT count(*) - count(DISTINCT ({key})) FROM citation_states"
+    assert warehouse.value(twice) == 0
     return warehouse.frame(
         "SELECT c.text, s.url, s.state, s.gone FROM citation_states AS s JOIN claims AS c "
         "ON c.edition = s.edition AND c.agent = s.agent AND c.assignment = s.assignment "
@@ -139,7 +141,7 @@ def test_the_figures_count_the_states(warehouse: Warehouse) -> None:
     assert found["ref_conflict"].numerator == 0
     [row] = warehouse.frame("SELECT * FROM reference_counts WHERE agent = 'a'").to_dicts()
     assert (row["supported_pairs"], row["counted_pairs"]) == (paper.numerator, paper.n_items)
-    assert (row["disputed"], row["open"], row["missing"]) == (1, 1, 3)
+    assert (row["disputed"], row["open"]) == (1, 1)
 
 
 def test_addresses_that_never_existed_are_a_share_of_those_that_are_known(
@@ -228,12 +230,44 @@ def test_a_judge_that_reads_no_pages_gives_no_citation_a_state(warehouse: Wareho
     assert states(warehouse) == []
 
 
-def test_a_page_that_came_after_all_is_read_whatever_was_thought_of_it(
-    warehouse: Warehouse,
-) -> None:
-    late = absent(GOOD, "never_existed").model_copy(update={"checked_at": utc_now() - timedelta(1)})
-    warehouse.write(Change(AbsentPage, [late]))
-    assert warehouse.value("SELECT state FROM page_states WHERE url = $1", [GOOD]) == "read"
+@pytest.mark.parametrize(
+    ("came", "answered", "said", "state", "gone"),
+    [
+        ({"status": "ok"}, 404, "never_existed", "read", False),
+        ({"status": "ok", "source": "jina"}, 404, None, "read", False),
+        ({"status": "ok", "source": "wayback"}, 404, None, "read", True),
+        ({"status": "ok", "source": "wayback"}, 410, "never_existed", "read", True),
+        ({"status": "unreadable", "source": "wayback"}, 404, "never_existed", "unreadable", True),
+        ({"status": "empty", "source": "wayback"}, 404, "gone", "unreadable", True),
+        ({"status": "too_large"}, 404, "gone", "unreadable", True),
+        ({"status": "soft_404", "source": "jina"}, 404, "never_existed", "missing", False),
+        ({"status": "login_wall", "source": "jina"}, 404, "never_existed", "walled", False),
+        ({"status": "robots"}, None, None, "walled", False),
+        ({"status": "unfetchable"}, 403, "never_existed", "walled", False),
+        ({"status": "unfetchable"}, 503, "never_existed", "unreadable", False),
+        ({"status": "refused"}, None, None, "unreadable", False),
+        ({"status": "unfetchable"}, 404, "never_existed", "never_existed", False),
+        ({"status": "unfetchable"}, 404, "gone", "gone", True),
+        ({"status": "unfetchable", "source": "wayback"}, 404, None, "missing", False),
+        ({"status": "unfetchable"}, 404, "unknown", "missing", False),
+        (None, 404, "never_existed", "open", False),
+        (None, 503, None, "open", False),
+    ],
+)
+def test_what_a_row_of_absent_pages_says_does_not_outlive_its_page(
+    came: dict[str, str] | None, answered: int | None, said: str | None, state: str, gone: bool,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    pages = [page(GOOD, **came)] if came else []
+    with open_warehouse(tmp_path / "w.duckdb") as opened:
+        write_edition(opened, {"a": [("red tower", [GOOD])]}, pages)
+        looked = Fetch(edition=EDITION, url=GOOD, source="direct", asked_url=GOOD,
+                       outcome="fetched", http_status=answered)  # fmt: skip
+        opened.write(
+            Change(Fetch, [looked]), Change(AbsentPage, [absent(GOOD, said)] if said else [])
+        )
+        [found] = opened.frame("SELECT state, gone FROM page_states").rows()
+    assert found == (state, gone)
 
 
 def test_an_explained_report_says_what_is_known_of_addresses_that_are_gone(

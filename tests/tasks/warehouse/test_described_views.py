@@ -83,7 +83,7 @@ def test_views_of_the_wiki_protocols_hold_nothing_of_another(judged: Warehouse) 
     def shown(view: str) -> list[dict[str, Any]]:
         return records(judged, f"SELECT * FROM {view} ORDER BY ALL")
 
-    views = ("citation_verdicts", "fact_verdicts", "coverage_by_fact", "leaderboard_wide")
+    views = ("fact_verdicts", "coverage_by_fact", "leaderboard_wide")
     before = [shown(view) for view in views]
     copied = [
         row.model_copy(update={"protocol": "fact", "cell_id": f"fact of {row.cell_id}"})

@@ -1,6 +1,7 @@
 """The store: one writer, group commit, nothing acknowledged is lost."""
 
 import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import Edition, Report, Row, replace_surrogates
 from tasks.warehouse.schema import SCHEMA_VERSION
-from tasks.warehouse.snapshot import export_edition, load_latest_manifests
+from tasks.warehouse.snapshot import export_edition, load_latest_manifests, open_snapshot
 from tasks.warehouse.store import Warehouse, get_open_warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE
@@ -201,25 +202,33 @@ def test_a_warehouse_of_the_oldest_schema_opens_with_its_rows_and_gets_what_is_n
         assert warehouse.value("SELECT count(*) FROM withheld_pages") == 1
 
 
+RENAMED = {
+    ("wiki_fact", "ref_acc"): "ref_acc_readable",
+    ("wiki_fact", "ref_acc_strict"): "ref_acc_claims",
+    ("wiki_fact", "ref_acc_pairs"): None,
+    ("wiki_fact", "ref_conflict"): "ref_conflict",
+    ("research_gym", "citation_precision"): "citation_precision_readable",
+    ("research_gym", "citation_precision_strict"): "citation_precision",
+    ("rigorous", "rigorous_retrieval_index"): None,
+    ("own", "ref_acc"): "ref_acc",
+}
+"""Figures by an earlier name, with today's."""
+FIGURES = (Score, LeaderboardRow, AgentPair)
+
+
+def write_figures(warehouse: Warehouse, edition: str) -> None:
+    for model in FIGURES:
+        of = [a_row(model, edition=edition, protocol=p, metric=metric) for p, metric in RENAMED]
+        warehouse.write(Change(model, of))
+
+
 def test_a_figure_whose_name_means_another_one_now_gets_the_name_it_has_today(path: Path) -> None:
-    before = {
-        ("wiki_fact", "ref_acc"): "ref_acc_readable",
-        ("wiki_fact", "ref_acc_strict"): "ref_acc_claims",
-        ("wiki_fact", "ref_acc_pairs"): None,
-        ("wiki_fact", "ref_conflict"): "ref_conflict",
-        ("research_gym", "citation_precision"): "citation_precision_readable",
-        ("research_gym", "citation_precision_strict"): None,
-        ("own", "ref_acc"): "ref_acc",
-    }
-    models = (Score, LeaderboardRow, AgentPair)
     with open_warehouse(path) as warehouse:
-        for model in models:
-            of = [a_row(model, protocol=protocol, metric=metric) for protocol, metric in before]
-            warehouse.write(Change(model, of))
+        write_figures(warehouse, "e")
     take_back_to_the_oldest_schema(path)
-    now = sorted((protocol, name) for (protocol, _), name in before.items() if name)
+    now = sorted((protocol, name) for (protocol, _), name in RENAMED.items() if name)
     with open_warehouse(path) as warehouse:
-        for model in models:
+        for model in FIGURES:
             stored = f"SELECT protocol, metric FROM {model.table} ORDER BY ALL"
             assert warehouse.frame(stored).rows() == now
         [new] = [a_row(Score, protocol="wiki_fact", metric="ref_acc")]
@@ -227,6 +236,26 @@ def test_a_figure_whose_name_means_another_one_now_gets_the_name_it_has_today(pa
     with open_warehouse(path) as warehouse:  # names of today stay
         assert warehouse.frame("SELECT metric FROM scores").height == len(now) + 1
         assert warehouse.rows(Score, "metric = 'ref_acc' AND protocol = 'wiki_fact'") == [new]
+
+
+def test_a_snapshot_of_before_the_upgrade_is_read_by_the_names_of_today(path: Path) -> None:
+    with open_warehouse(path) as warehouse:
+        for edition in ("old", "new"):
+            write_figures(warehouse, edition)
+            folder = export_edition(warehouse, edition)
+            manifest = json.loads((folder / "manifest.json").read_text())
+            assert manifest["schema_version"] == SCHEMA_VERSION
+            if edition == "old":
+                del manifest["schema_version"]
+                (folder / "manifest.json").write_text(json.dumps(manifest))
+    connection, _ = open_snapshot(path)
+    with connection:
+        for model in FIGURES:
+            found = f"SELECT edition, protocol, metric FROM {model.table}"
+            assert sorted(connection.sql(found).fetchall()) == sorted(
+                [("old", protocol, name) for (protocol, _), name in RENAMED.items() if name]
+                + [("new", *key) for key in RENAMED]
+            )
 
 
 def take_back_to_the_oldest_schema(path: Path) -> None:

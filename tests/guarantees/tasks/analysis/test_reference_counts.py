@@ -28,7 +28,6 @@ from tests.tasks.citing import (
 from tests.tasks.judges.recording import Recorder, at_server, recorded
 
 KINDS = [status for status in get_args(PageStatus) if status != "ok"]
-WALLED = ("bot_wall", "login_wall", "cookie_wall", "robots")
 GOOD, LONG, NEVER = "https://good.org", "https://long.org", "https://never.org"
 REPORT: Claims = [
     ("red tower", [GOOD]),
@@ -46,9 +45,7 @@ REPORT: Claims = [
 EXPECTED = {
     "claims": len(REPORT), "untrusted": 0, "uncited": 1, "cited": len(REPORT) - 1,
     "evaluated": 5, "supported": 3, "contradicted": 1, "not_supported": 1, "disputed": 0, "open": 2,
-    "refused": 1, "without_page": len(KINDS) + 1, "walled": len(WALLED) + 1, "missing": 1,
-    "unreadable": len(KINDS) - len(WALLED) - 1, "gone": 0, "never_existed": 0,
-    "pairs": 13 + len(KINDS), "counted_pairs": 9 + len(KINDS), "decided_pairs": 5,
+    "refused": 1, "without_page": len(KINDS) + 1, "counted_pairs": 9 + len(KINDS),
     "supported_pairs": 3, "pairs_from_excerpts": 1,
 }  # fmt: skip
 SAME = {
@@ -123,8 +120,6 @@ def test_every_claim_is_counted_once_and_in_its_place(judged: Judged) -> None:
         assert row["claims"] == row["untrusted"] + row["uncited"] + row["cited"]
         told_apart = ("evaluated", "open", "refused", "without_page")
         assert row["cited"] == sum(row[name] for name in told_apart)
-        unread = ("walled", "unreadable", "gone", "never_existed", "missing")
-        assert row["without_page"] == sum(row[state] for state in unread)
 
 
 def test_the_counts_are_the_numerators_and_denominators_of_the_figures(
@@ -146,8 +141,8 @@ def test_the_share_that_a_judge_was_shown_is_kept_with_each_verdict(judged: Judg
     shown = (
         judged[0]
         .frame(
-            "SELECT url, shown_share FROM citation_verdicts WHERE agent = 'whole' "
-            "AND status = 'ok' ORDER BY ALL"
+            "SELECT url, shown_share FROM verdicts_explained WHERE agent = 'whole' "
+            "AND step = 'citation' AND status = 'ok' ORDER BY ALL"
         )
         .rows()
     )
@@ -170,7 +165,8 @@ def test_a_page_that_came_but_holds_nothing_to_read_is_unreadable(tmp_path: Path
         write_edition(warehouse, {"a": [("red tower", [GOOD])]}, [page(GOOD, "***")])
         judge_all(warehouse, Reading())
         row = counts(warehouse)["a"]
-    assert (row["without_page"], row["unreadable"], row["ref_acc_claims"]) == (1, 1, 0)
+        state = warehouse.value("SELECT state FROM citation_states")
+    assert (row["without_page"], state, row["ref_acc_claims"]) == (1, "unreadable", 0)
 
 
 def test_an_excerpt_can_be_traced_from_the_model_to_the_counts(tmp_path: Path) -> None:
@@ -187,9 +183,11 @@ def test_an_excerpt_can_be_traced_from_the_model_to_the_counts(tmp_path: Path) -
         score_all(warehouse, recorded(Recorder(), page_tokens=2_000))
         row = counts(warehouse)["a"]
         shown = dict(
-            warehouse.frame("SELECT url, shown_share FROM citation_verdicts ORDER BY url").rows()
+            warehouse.frame(
+                "SELECT url, shown_share FROM verdicts_explained WHERE step = 'citation'"
+            ).rows()
         )
-    assert (row["supported"], row["decided_pairs"], row["pairs_from_excerpts"]) == (2, 2, 1)
+    assert (row["supported"], row["counted_pairs"], row["pairs_from_excerpts"]) == (2, 2, 1)
     assert shown[GOOD] is None
     assert 0 < shown[LONG] < 0.5
 
