@@ -15,8 +15,9 @@ from tasks.warehouse.pages import AbsentPage, AbsentState, Fetch, FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+from tasks.web.capture_index import CaptureIndex
 from tasks.web.errors import FetchFailed, HostsBusy, PageDeferred, ServiceUnusable
-from tasks.web.existence import CaptureIndex, Holdings
+from tasks.web.existence import Holdings
 from tasks.web.fetcher import Fetcher, open_fetcher
 from tasks.web.hosts import LONGEST_WISH_SECONDS
 from tasks.web.page import FetchResult, PageRequest

@@ -14,8 +14,7 @@ from tasks.extraction.wrappers import is_wrapper
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.rows import UtcDatetime, utc_now
 from tasks.warehouse.store import Readable
-from tasks.web.direct import NOT_FOUND
-from tasks.web.errors import NO_SUCH_HOST
+from tasks.web.errors import NO_SUCH_HOST, NOT_FOUND
 from tasks.web.existence import Holdings, describe_private
 
 LOST = f"""
