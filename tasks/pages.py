@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tasks.archive.absent import AbsenceLookup
 from tasks.archive.fetch import OnProgress, archive_pages, read_archived_pages
 from tasks.configuration.web import load_web
-from tasks.pending.absent import AbsentAddress
+from tasks.pending.absent import LostAddress
 from tasks.pending.pages import PageToRead
 from tasks.stage import stage_task
 from tasks.warehouse.contents import PageStore, pages_folder
@@ -43,7 +43,7 @@ async def read_pages(
 
 @stage_task("absent · {edition}", retries=0)
 async def look_up_absent(
-    warehouse: Warehouse, edition: str, todo: Sequence[AbsentAddress], on_progress: OnProgress
+    warehouse: Warehouse, edition: str, todo: Sequence[LostAddress], on_progress: OnProgress
 ) -> None:
     """Look up whether cited addresses that lead nowhere ever existed."""
     await AbsenceLookup(warehouse, edition).run(todo, on_progress)

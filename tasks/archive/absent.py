@@ -2,37 +2,27 @@
 ask the Wayback Machine. Every answer is committed as it comes, and nobody is asked twice.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, timedelta
-from typing import Literal
 
 from tasks.archive.fetch import OnProgress, build_fetch_row, leave_busy_hosts
 from tasks.configuration.web import load_web
-from tasks.pending.absent import AbsentAddress, find_absent, take_look
+from tasks.pending.absent import Look, LostAddress, find_absent, found_nothing
 from tasks.pending.pages import find_reachable_urls
 from tasks.warehouse.contents import PageStore, pages_folder
-from tasks.warehouse.pages import AbsentPage, Fetch, FetchSource
+from tasks.warehouse.pages import AbsentPage, AbsentState, Fetch, FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+from tasks.web.capture_index import CaptureIndex
 from tasks.web.errors import FetchFailed, HostsBusy, PageDeferred, ServiceUnusable
-from tasks.web.existence import CaptureIndex, Holdings
+from tasks.web.existence import Holdings
 from tasks.web.fetcher import Fetcher, open_fetcher
 from tasks.web.hosts import LONGEST_WISH_SECONDS
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.resolver import Lookup
 from tasks.web.services import RUN_AGAIN
-
-KNOWN = """
-(SELECT asked_url AS url FROM fetches WHERE source = 'wayback' AND http_status = 200
-    ORDER BY fetched_at DESC, url LIMIT 1)
-UNION ALL
-(SELECT raw_url FROM article_links
-    WHERE edition = $1 AND archive_url LIKE '%//web.archive.org/web/%' ORDER BY ALL LIMIT 1)
-"""
-"""Addresses that the archive has: of a page that came from there, and of one in a reference."""
-State = Literal["never_existed", "gone", "unknown"]
 
 
 class AbsenceLookup:
@@ -59,116 +49,118 @@ class AbsenceLookup:
         self._pause = timedelta(hours=self._settings.second_look_hours)
 
     async def run(
-        self, todo: Sequence[AbsentAddress], on_progress: OnProgress = lambda n: None
+        self, todo: Sequence[LostAddress], on_progress: OnProgress = lambda n: None
     ) -> None:
-        """Do what addresses need; what a second look does not find either is asked about at once.
+        """Look up addresses; what a second look does not find either is asked about at once.
 
         Raises:
             FetchingStopped: the network is down, or the archive cannot be asked, or not believed,
                 now. What is left stays pending.
         """
-        if looks := [address for address in todo if address.need == "look"]:
+        for lost in todo:
+            if lost.objection:
+                await self._warehouse.write_async(self._note(lost, "unknown", lost.objection))
+        if looks := [lost for lost in todo if not lost.objection and not lost.is_certain]:
             async with self._open_fetcher("direct") as fetcher:
                 await self._look_again(fetcher, looks)
-            todo = find_absent(self._warehouse, self._edition, self._clock())
-        for address in todo:
-            if address.need == "note":
-                await self._keep(address, "unknown", address.reason, {})
-        asked = [address for address in todo if address.need == "ask"]
+        left = find_absent(self._warehouse, self._edition, self._clock())
+        asked = [lost for lost in left if lost.is_certain and not lost.objection]
         on_progress(len(todo) - len(asked))
         if asked:
             async with self._open_fetcher("wayback") as fetcher:
-                leave_busy_hosts(self._warehouse, fetcher)
-                await self._ask_all(
-                    CaptureIndex(self._settings, fetcher.source), asked, on_progress
-                )
+                await self._ask_all(fetcher, asked, on_progress)
 
     def _open_fetcher(self, source: FetchSource) -> AbstractAsyncContextManager[Fetcher]:
         store = PageStore(pages_folder(self._warehouse.location))
         return open_fetcher(self._settings, store, source, self._lookup)
 
-    async def _look_again(self, fetcher: Fetcher, todo: Sequence[AbsentAddress]) -> None:
+    async def _look_again(self, fetcher: Fetcher, todo: Sequence[LostAddress]) -> None:
         """Request addresses again. A page that comes after all is there to be read."""
-        by_url = {address.url: address for address in todo}
+        by_url = {lost.url: lost for lost in todo}
 
         async def keep(page: PageRequest, fetched: FetchResult) -> None:
+            lost, now = by_url[page.url], self._clock()
             row = build_fetch_row(self._edition, page, fetched)
-            row = row.model_copy(update={"fetched_at": self._clock()})
-            address = by_url[page.url]
-            looks = (*address.evidence.looks, take_look(row))
-            if fetched.is_temporary_error:  # `fetch` itself looks at it again
-                row = row.model_copy(update={"outcome": "unreached"})
-            reason = f"another look: {fetched.error or f'HTTP {fetched.http_status}'}"
-            new = {"looks": looks, "due_at": self._clock()}
-            answer = Change(Fetch, [row] if row.sha else [])
-            await self._keep(address, "unknown", reason, new, answer)
+            row = row.model_copy(update={"fetched_at": now})
+            said = f"another look: {fetched.error or f'HTTP {fetched.http_status}'}"
+            looks, due, answer = lost.evidence.looks, now + self._pause, Change(Fetch, [])
+            if found_nothing(row):
+                looks = (*looks, Look(at=now, status=row.http_status))
+                due = now if len(looks) > 1 else due
+            elif row.sha and not fetched.is_temporary_error:
+                answer = Change(Fetch, [row])
+            due_at = None if answer.rows else due
+            note = self._note(lost, "unknown", said, due_at=due_at, looks=looks)
+            await self._warehouse.write_async(answer, note)
 
         leave_busy_hosts(self._warehouse, fetcher)
-        wanted = [PageRequest(url=a.url, addresses=(a.evidence.address or a.url,)) for a in todo]
+        wanted = [PageRequest(url=a.url, addresses=(a.evidence.address,)) for a in todo]
         reachable = find_reachable_urls(self._warehouse, self._edition)
         with suppress(HostsBusy):  # those get their second look in a later run
             await fetcher.fetch_all(wanted, keep, reachable)
 
     async def _ask_all(
-        self, index: CaptureIndex, asked: Sequence[AbsentAddress], on_progress: OnProgress
+        self, fetcher: Fetcher, asked: Sequence[LostAddress], on_progress: OnProgress
     ) -> None:
-        """Ask the archive about addresses, unless it does not find one that it has."""
-        archived = self._warehouse.frame(KNOWN, [self._edition])["url"]
-        known: str | None = None
-        for address in asked:
-            evidence = address.evidence
-            whole_host = any(look.no_host for look in evidence.looks)
+        leave_busy_hosts(self._warehouse, fetcher)
+        index = CaptureIndex(self._settings, fetcher.source)
+        for place, lost in enumerate(asked):
             try:
-                known = known or await index.find_known(archived)
-                holdings = await index.find(evidence.address or "", whole_host=whole_host)
-            except FetchFailed as error:
-                await self._keep_failure(address, error)
-            else:
-                state, reason = decide(holdings)
-                new = {"holdings": holdings, "known": known, "due_at": None}
-                await self._keep(address, state, reason, new)
+                await self._ask(index, lost)
+            except FetchFailed as error:  # about no address: it is busy, or not believed
+                wish = timedelta(seconds=min(error.hint_seconds or 0, LONGEST_WISH_SECONDS))
+                until = self._clock() + max(self._pause, wish)
+                left = asked[place:]
+                await self._warehouse.write_async(*(
+                    self._note(each, "unknown", str(error), due_at=until) for each in left
+                ))  # fmt: skip
+                raise ServiceUnusable(f"{error}. {RUN_AGAIN}") from None
             on_progress(1)
 
-    async def _keep_failure(self, address: AbsentAddress, error: FetchFailed) -> None:
-        """Note that the archive gave no answer, and when it is asked again.
+    async def _ask(self, index: CaptureIndex, lost: LostAddress) -> None:
+        """Ask the archive about an address. If it has none, it must find one that it has.
 
         Raises:
-            ServiceUnusable: it has none for others either.
+            FetchFailed: it does not, or asks to be left alone.
         """
-        wish = timedelta(seconds=min(error.hint_seconds or 0, LONGEST_WISH_SECONDS))
-        until = self._clock() + max(self._pause, wish)
-        is_closed = isinstance(error, PageDeferred)
-        new = {"due_at": until} | ({"closed_until": until} if is_closed else {})
-        await self._keep(address, "unknown", str(error), new)
-        if is_closed or error.retryable:
-            raise ServiceUnusable(f"{error}. {RUN_AGAIN}")
+        whole_host = any(look.status is None for look in lost.evidence.looks)
+        holdings = None
+        try:
+            holdings = await index.find(lost.evidence.address, whole_host=whole_host)
+            state, reason = decide(holdings)
+        except PageDeferred:
+            raise
+        except FetchFailed as error:
+            state, reason = "unknown", str(error)
+        is_settled = holdings and state != "never_existed"
+        known = None if is_settled else await index.find_known()
+        new = {"holdings": holdings, "known": known}
+        due_at = None if holdings else self._clock() + self._pause
+        await self._warehouse.write_async(self._note(lost, state, reason, due_at=due_at, **new))
 
-    async def _keep(
+    def _note(
         self,
-        address: AbsentAddress,
-        state: State,
+        lost: LostAddress,
+        state: AbsentState,
         reason: str,
-        new: Mapping[str, object],
-        *changes: Change,
-    ) -> None:
-        """Write an address's row. new: what is known beside the address's evidence so far."""
-        evidence = address.evidence.model_copy(update=new)
-        row = AbsentPage(
-            edition=self._edition,
-            url=address.url,
-            state=state,
-            reason=reason,
-            evidence=evidence.model_dump_json(exclude_none=True),
-            checked_at=self._clock(),
-        )
-        await self._warehouse.write_async(*changes, Change(AbsentPage, [row]))
+        *,
+        due_at: datetime | None = None,
+        **evidence: object,
+    ) -> Change:
+        """Return the row of an address. evidence: what is known beside its evidence so far."""
+        known = lost.evidence.model_copy(update=evidence)
+        return Change(AbsentPage, [AbsentPage(
+            edition=self._edition, url=lost.url, state=state, reason=reason,
+            evidence=known.model_dump_json(exclude_none=True),
+            checked_at=self._clock(), due_at=due_at,
+        )])  # fmt: skip
 
 
-def decide(holdings: Holdings) -> tuple[State, str]:
+def decide(holdings: Holdings) -> tuple[AbsentState, str]:
     """Return the state of an address that two looks did not find, and why."""
-    if holdings.snapshot or holdings.has_content:
+    if holdings.has_page:
         return "gone", "an archive has it"
-    if holdings.captures:
+    if holdings.snapshot or holdings.captures:
         return "unknown", "the archive has only errors of it"
     if holdings.host_captures:
         return "unknown", "the archive has other pages of its host"

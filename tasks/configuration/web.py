@@ -101,7 +101,7 @@ class ExistenceLookups(ConfigModel):
     """Addresses that a younger report cites are not asked about: no archive may know them yet."""
     known: PlainAddress = "https://www.wikipedia.org/"
     """An address that the archive has for certain: if it does not find it, it is not believed."""
-    own_hosts: tuple[str, ...] = ()
+    own_hosts: tuple[Annotated[str, AfterValidator(_check_host)], ...] = ()
     """Hosts, with their subdomains, that are never named to the archive, such as your site's."""
 
 

@@ -48,9 +48,7 @@ def fetch_outcome(
 ) -> str | None:
     """The outcome if every cited page was requested from every source, read and exported."""
     run = plan_extraction(store, edition, agents, extractor)
-    if select_extractions(run) or find_unread_pages(store, edition):
-        return None
-    if find_absent(store, edition):
+    if select_extractions(run) or find_unread_pages(store, edition) or find_absent(store, edition):
         return None
     if any(
         find_pending_pages(store, edition, fetch_source, agents, again=again)

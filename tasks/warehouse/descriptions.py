@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import duckdb
 
-from tasks.configuration.models import load_protocol
 from tasks.warehouse.results import Verdict
 from tasks.warehouse.rows import Claim, Row
 from tasks.warehouse.schema import load_schema
@@ -149,9 +148,6 @@ def _describe(
     name: str, model: type[Row] | None, text: str | None, columns: list[tuple[str, ...]]
 ) -> TableDescription:
     fields = _field_texts(row) if (row := model or VIEW_MODELS.get(name)) else {}
-    if name == "leaderboard_wide":
-        protocols = map(load_protocol, ("wiki_fact", "wiki_writing"))
-        fields = {metric.name: metric.description for each in protocols for metric in each.metrics}
     return TableDescription(
         name,
         "table" if model or name == "warehouse_info" else "view",

@@ -73,6 +73,9 @@ class SeedPage(Row):
     """The URL as the first article links to it."""
 
 
+AbsentState = Literal["never_existed", "gone", "unknown"]
+
+
 class AbsentPage(Row):
     """Whether a cited address that leads nowhere ever existed, as far as an archive knows."""
 
@@ -82,7 +85,7 @@ class AbsentPage(Row):
     edition: str
     url: str
     """The page's key: its normalised URL."""
-    state: Literal["never_existed", "gone", "unknown"]
+    state: AbsentState
     """`never_existed`: two looks hours apart found nothing, and the archive has nothing. `gone`: an
     archive has it. `unknown`: neither can be said; `reason` says why."""
     reason: str
@@ -92,6 +95,8 @@ class AbsentPage(Row):
     known address that the archive found in the same run."""
     checked_at: UtcDatetime = Field(default_factory=utc_now)
     """When its state was found."""
+    due_at: UtcDatetime | None = None
+    """From when on something is to be found out about it; null if all is known."""
 
 
 PageStatus = Literal[

@@ -12,6 +12,7 @@ from tasks.configuration.web import RequestPolicy
 from tasks.models.client import parse_retry_after
 from tasks.warehouse.contents import PageStore
 from tasks.web.errors import (
+    NOT_FOUND,
     AddressRefused,
     BodyTooLarge,
     FetchError,
@@ -34,7 +35,6 @@ MAX_ROBOTS_BYTES = 512_000
 MAX_ROBOTS_REDIRECTS = 5
 MAX_SPELLINGS = 3
 """Variants tried of one URL: reports write it with and without `www.`, a slash, tracking."""
-NOT_FOUND = frozenset({404, 410})
 
 
 class DirectSource(WebSource):

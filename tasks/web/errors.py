@@ -7,6 +7,8 @@ from tasks.warehouse.pages import FetchOutcome
 Phase = Literal["connecting", "waiting", "answering"]
 """How far a request got: before the server was reached, before its first byte, or after."""
 MAX_PRINTABLE = 200
+NOT_FOUND = frozenset({404, 410})
+"""HTTP statuses of pages that are not there."""
 NO_SUCH_HOST = "there is no host"
 """How the error of a name begins of which the resolver says that it does not exist."""
 

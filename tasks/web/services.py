@@ -8,13 +8,13 @@ import json
 import os
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tasks.configuration.secrets import read_address
 from tasks.configuration.web import JinaReader, RequestPolicy, WaybackMachine
@@ -113,19 +113,20 @@ class ServiceSource(WebSource):
         )
 
 
-class _Snapshot(BaseModel):
+class Snapshot(BaseModel):
+    """A capture that the availability API names."""
+
     url: str
     available: bool
+    status: str = "200"
 
 
 class _Snapshots(BaseModel):
-    closest: _Snapshot | None = None
+    closest: Snapshot | None = None
 
 
-class Availability(BaseModel):
-    """An answer of the availability API."""
-
-    archived_snapshots: _Snapshots = Field(default_factory=_Snapshots)
+class _Availability(BaseModel):
+    archived_snapshots: _Snapshots
 
 
 class WaybackSource(ServiceSource):
@@ -163,18 +164,19 @@ class WaybackSource(ServiceSource):
         """Find the nearest snapshot and return the URL of its bytes."""
         query = {"url": result.asked_url}
         query |= {"timestamp": f"{cited_on:%Y%m%d}"} if cited_on else {}
-        question = FetchResult(source="wayback", asked_url=f"{self.base}?{urlencode(query)}")
-        try:
-            return _parse_snapshot(await self.ask(question))
-        finally:
-            result.tries += question.tries
+        return _parse_snapshot(await self.ask(self.base, query, result))
 
-    async def ask(self, question: FetchResult) -> str:
-        """Return what one of the archive's services answers, at `question.asked_url`.
+    async def ask(
+        self, service: str, query: Mapping[str, str], result: FetchResult | None = None
+    ) -> str:
+        """Return what one of the archive's services answers.
+
+        result: of the page that the tries are for.
 
         Raises:
             FetchFailed: it does not answer with HTTP 200.
         """
+        question = FetchResult(source="wayback", asked_url=f"{service}?{urlencode(query)}")
 
         async def request(is_last: bool) -> str:
             async with self._follower.open(question, max_bytes=MAX_AVAILABILITY_BYTES) as answer:
@@ -183,7 +185,11 @@ class WaybackSource(ServiceSource):
                     raise FetchFailed(f"{WAYBACK} answered HTTP {answer.status} when asked for it")
                 return await answer.text()
 
-        return await retry_failures(self._manners, request)
+        try:
+            return await retry_failures(self._manners, request)
+        finally:
+            if result:
+                result.tries += question.tries
 
     async def _check_answer(self, answer: PageResponse, is_last: bool) -> None:
         self._check_limits(answer, is_last)
@@ -191,19 +197,21 @@ class WaybackSource(ServiceSource):
             raise FetchFailed(f"its snapshot was answered with HTTP {answer.status}")
 
 
-def parse_answer(text: str) -> Availability:
-    """Parse an answer of the availability API; raise FetchFailed if it is none."""
+def parse_answer(text: str) -> Snapshot | None:
+    """Return the snapshot that the availability API names, if any; raise FetchFailed if its answer
+    is none."""
     try:
-        return Availability.model_validate_json(text)
+        closest = _Availability.model_validate_json(text).archived_snapshots.closest
     except ValidationError:
         raise FetchFailed(
             f"{WAYBACK} said {printable(text, 80)!r}: not which snapshot there is"
         ) from None
+    return closest if closest and closest.available else None
 
 
 def _parse_snapshot(text: str) -> str:
-    closest = parse_answer(text).archived_snapshots.closest
-    if closest is None or not closest.available:
+    closest = parse_answer(text)
+    if closest is None:
         raise FetchFailed(f"{WAYBACK} has no snapshot of it")
     found = _SNAPSHOT.fullmatch(closest.url)
     if not found:

@@ -30,6 +30,22 @@ GROUP BY edition, agent, judge
 ORDER BY edition, judge, coverage_wiki_soft DESC NULLS LAST, agent;
 COMMENT ON VIEW leaderboard_wide IS
     'The Wiki Fact and Wiki Writing figures side by side, one row per agent and judge; shares 0-1.';
+COMMENT ON COLUMN leaderboard_wide.coverage_wiki IS
+    'Share of the reference article''s facts that the report states.';
+COMMENT ON COLUMN leaderboard_wide.coverage_wiki_soft IS
+    'Mean probability that the report states a fact of the reference article.';
+COMMENT ON COLUMN leaderboard_wide.wiki_conflict IS
+    'Share of claims that contradict the reference article.';
+COMMENT ON COLUMN leaderboard_wide.ref_acc IS
+    'Share of (claim, URL) pairs whose page supports the claim; unreadable pages count.';
+COMMENT ON COLUMN leaderboard_wide.ref_acc_readable IS
+    'Share of the claims with a fetched page that a cited page supports.';
+COMMENT ON COLUMN leaderboard_wide.evaluated_share IS
+    'Share of cited claims with a fetched page.';
+COMMENT ON COLUMN leaderboard_wide.leakage_rate IS
+    'Share of claims that cite the target article itself.';
+COMMENT ON COLUMN leaderboard_wide.writing_overall IS
+    'Share of the writing criteria on which the report beats the reference article.';
 COMMENT ON COLUMN leaderboard_wide.provisional IS 'Whether a figure may still change.';
 
 CREATE VIEW fact_verdicts AS

@@ -1,9 +1,13 @@
 """Whether a report has an address as a whole: whoever accuses it of one must be sure of its end."""
 
 import pytest
+from docx.document import Document as OpenWord
 
+from tasks.documents.reading import read_document
 from tasks.extraction.links import stands_alone
 from tasks.extraction.wrappers import is_wrapper
+from tests.tasks.documents.builders import word
+from tests.tasks.documents.test_docx import add_link
 
 URL = "https://a.org/an-article"
 
@@ -14,7 +18,7 @@ URL = "https://a.org/an-article"
         "{}", "See {} there.", "[it]({})", '[it]({} "title")', "<{}>", "[{}]",
         '<a href="{}">it</a>',
         "[1]: {}\r\n[2]: more", "URL: {}\n\nNext", "- {}\n- https://b.org", "1. {}\n2. other",
-        "{}.\n\nAlso [it]({}).", "| {} |",
+        "{}.\n\nAlso [it]({}).", "| {} |", "[^1]: Title. {}", "[1] Title. {}\n[2] Other.",
     ],
 )  # fmt: skip
 def test_an_address_between_blanks_or_in_brackets_of_its_own_is_whole(text: str) -> None:
@@ -24,13 +28,28 @@ def test_an_address_between_blanks_or_in_brackets_of_its_own_is_whole(text: str)
 @pytest.mark.parametrize(
     "text",
     [
-        "", "See {}.", "{}, and", "{}…", "{}...", "{}/more", "{}-of-the-year", "({}.)", "{}x",
+        "", "See {}.", "[1] Title. {}.\n[2] Other.", "(source: {})",
+        "{}, and", "{}…", "{}...", "{}/more", "{}-of-the-year", "({}.)", "{}x",
         "{}\nof-the-year", "{}\nand so on", "https://web.archive.org/{}", "https://b.org/?u={}",
         "{}）", "{}{{id}}", "*{}*", "'{}\"",
     ],
 )  # fmt: skip
 def test_an_address_with_a_sign_beside_it_may_have_been_cut(text: str) -> None:
     assert not stands_alone(text.replace("{}", URL), URL)
+
+
+def test_links_of_html_and_word_files_are_whole() -> None:
+    address, bare = f"{URL}?a=1&b=(c)_d", "https://b.org/the_other"
+    html = f'<p>It is <a href="{address.replace("&", "&amp;")}">so</a>.</p><li>Title. {bare}</li>'
+
+    def write(document: OpenWord) -> None:
+        add_link(document.add_paragraph("It is "), "so", address)
+        document.add_paragraph(f"Title. {bare}", style="List Bullet")
+
+    for name, content in (("r.html", html.encode()), ("r.docx", word(write))):
+        text = read_document(name, content).markdown
+        assert stands_alone(text, address), text
+        assert stands_alone(text, bare), text
 
 
 @pytest.mark.parametrize(

@@ -559,7 +559,8 @@ CREATE TABLE absent_pages (
     state VARCHAR NOT NULL,
     reason VARCHAR NOT NULL,
     evidence VARCHAR NOT NULL,
-    checked_at TIMESTAMP NOT NULL
+    checked_at TIMESTAMP NOT NULL,
+    due_at TIMESTAMP
 );
 
 CREATE TABLE rubric_bundles (
