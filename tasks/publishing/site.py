@@ -38,9 +38,9 @@ OnProgress = Callable[[str, int, int], None]
 """Called with what is being written, the number of files written, and the total."""
 TRIAL = "SELECT coalesce(bool_or(trial), false) FROM collections WHERE edition = $1"
 NO_MODEL = (
-    "no figure here rests on a provider's model. It tells the order of agents, not their levels: "
-    "on eight published agents its order agrees with the published one by .76 (Spearman; by .95 "
-    "if claims that cite the article itself count)."
+    "no figure here rests on a provider's model. This judge is good for the order of agents, not "
+    "for their levels: on eight published agents its order agrees with the published one by .76 "
+    "(Spearman; by .95 if claims that cite the article itself count)."
 )
 """What the offline judge's figures are worth, by docs/explanation/published-edition.md."""
 COUNTS = """
