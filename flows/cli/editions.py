@@ -3,6 +3,8 @@
 import asyncio
 import json
 from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -37,7 +39,7 @@ from tasks.judging.preconditions import check_judges
 from tasks.pending.questions import get_inverter
 from tasks.planning.outcomes import assign_outcome, collect_outcome
 from tasks.protocols.registry import get_protocol
-from tasks.warehouse.location import DEFAULT_LOCATION
+from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, parse_location
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, open_warehouse
 
@@ -132,8 +134,12 @@ def collect(
     if dry_run:
         from tasks.collection.choice import count_choice  # loads the wiki's client
 
-        with open_warehouse(warehouse, on_wait=print_message) as store:
-            found = asyncio.run(count_choice(store, asked, settings, utc_now(), print_message))
+        with TemporaryDirectory() as folder:
+            file = parse_location(warehouse)
+            is_new = isinstance(file, DuckDBFile) and not file.path.exists()  # and stays so
+            where = Path(folder) / "empty.duckdb" if is_new else warehouse
+            with open_warehouse(where, on_wait=print_message) as store:
+                found = asyncio.run(count_choice(store, asked, settings, utc_now(), print_message))
         print_result(format_json(found._asdict()) if form is Format.JSON else found.describe())
         return
     with open_warehouse(warehouse, on_wait=print_message) as store:

@@ -54,6 +54,7 @@ async def list_members(
     if collection.n_members is not None:
         return collection.n_members
     wiki = warehouse.context.get(Wiki)
+    excluded, last_until = await find_exclusions(others or warehouse, collection, wiki)
     members = await fetch_members(wiki.api, collection.category, collection.created_since)
     candidates = [
         Candidate(
@@ -64,7 +65,6 @@ async def list_members(
         )
         for member in members
     ]
-    excluded, last_until = await find_exclusions(others or warehouse, collection, wiki)
     listed = collection.model_copy(update={"n_members": len(members), "last_until": last_until})
     mine = {"edition": collection.edition}
     left_out = {candidate.page_id: candidate for candidate in mark_excluded(candidates, excluded)}

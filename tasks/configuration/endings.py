@@ -83,7 +83,9 @@ def iterate_ends() -> Iterator[tuple[str, Ending]]:
 
 def list_coming_ends(names: Collection[str], today: date) -> list[str]:
     """Say of those of these judges and agents that end within `SOON` when, and what follows."""
-    ends = [(name, end) for name, end in iterate_ends() if name in names]
+    judges = load_judges().judges
+    fallbacks = {getattr(judges.get(name), "fallback", None) for name in names}
+    ends = [(name, end) for name, end in iterate_ends() if name in {*names, *fallbacks}]
     return [f"{end.describe(name, today)}." for name, end in ends if end.ends - today <= SOON]
 
 

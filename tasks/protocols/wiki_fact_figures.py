@@ -23,7 +23,7 @@ NO_PAGES = "no cited page of this report has been fetched"
 NO_ADDRESSES = "the report cites no page whose state is known"
 NO_ARCHIVE = (
     "no archive was asked: `evergreen fetch` asks one about addresses that are gone, once an "
-    "operator is named (`operator` in configs/web.yaml)"
+    "operator is named (EVERGREEN_OPERATOR, or `operator` in configs/web.yaml)"
 )
 OTHER_LANGUAGE = "not_assessed: the report is in another language"
 """The beginning of the reason of items that are not compared."""

@@ -178,7 +178,7 @@ def _list_failures(
 def _make_verdict_table(material: SiteMaterial, rows: pl.DataFrame) -> SiteTable:
     """Make a table of verdicts by status, decided or not."""
     return SiteTable(
-        caption="Verdicts by status: only `ok` counts in figures",
+        caption="Verdicts by status: `ok` counts in figures, `unfetchable` as unsupported in some",
         columns=(("Protocol", False), ("Judge", False), ("Status", False), ("Verdicts", True)),
         rows=tuple(
             (

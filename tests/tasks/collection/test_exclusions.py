@@ -260,3 +260,9 @@ def test_an_edition_of_too_few_articles_is_not_frozen(
     if told:
         fewest = min(articles, SETTINGS.fewest_articles)
         assert f"2 articles of its window can be chosen, and it needs {fewest}" in told
+
+
+def test_a_manifest_is_read_before_the_wiki_is_asked(warehouse: Warehouse) -> None:
+    exclude = (ExcludedManifest(manifest="no such file", sha256="0" * 64),)
+    with pytest.raises(EditionError, match="no such file"):
+        listed(warehouse, begun(warehouse, "http://127.0.0.1:9/w/api.php"), exclude=exclude)

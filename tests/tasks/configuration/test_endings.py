@@ -134,3 +134,14 @@ def test_every_known_successor_that_is_a_judge_here_has_not_ended_before() -> No
         ending, after = find_judge_ending(entry), successor and find_judge_ending(successor)
         assert not (ending and after) or after.ends > ending.ends, name
     assert all("/" in name for name in load_endings().models)
+
+
+def test_so_is_the_end_of_a_judge_s_fallback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configs = copy_configs(
+        tmp_path, judges=lambda s: s["judges"]["gemini-3.8-flash"].update(fallback="gpt-5")
+    )
+    monkeypatch.setattr(load_judges, "__defaults__", (configs,))
+    [said] = list_coming_ends(["gemini-3.8-flash"], date(2026, 12, 10))
+    assert said.startswith("gpt-5 retires on 2026-12-11")
