@@ -83,7 +83,25 @@ async def find_exclusions(
         ]  # fmt: skip
         ends.append(manifest.created[1])
     earlier = [end for end in ends if end < collection.created_until]
-    return await _add_page_ids(found, wiki), max(earlier, default=None)
+    return found, max(earlier, default=None)
+
+
+async def follow_titles(
+    excluded: Sequence[ExcludedArticle], candidates: Iterable[Candidate], wiki: Wiki
+) -> list[ExcludedArticle]:
+    """Return the list with the page that a title leads to today where its page is no candidate:
+    imported articles have no page id, and a page may have been merged or made anew."""
+    ids = {candidate.page_id for candidate in candidates}
+    found: dict[str, int] = {}
+    for batch in split_batches(sorted({r.title for r in excluded if r.page_id not in ids})):
+        pages = await wiki.api.fetch_by_title(batch, prop="info")
+        found |= {title: page["pageid"] for title, page in pages.items() if "pageid" in page}
+    return [
+        row
+        if row.page_id in ids
+        else row.model_copy(update={"page_id": found.get(row.title, row.page_id)})
+        for row in excluded
+    ]
 
 
 def exclude_newly_frozen(warehouse: Warehouse, collection: Collection) -> None:
@@ -104,9 +122,10 @@ def exclude_newly_frozen(warehouse: Warehouse, collection: Collection) -> None:
 def mark_excluded(
     candidates: Iterable[Candidate], excluded: Sequence[ExcludedArticle]
 ) -> list[Candidate]:
-    """Return those candidates that are in the list, by page id or title, with this decision."""
-    ids = {row.page_id for row in excluded} - {None}
-    titles = {row.title for row in excluded}
+    """Return those candidates whose pages, or titles without a page, are in the list, with this
+    decision."""
+    ids = {row.page_id for row in excluded}
+    titles = {row.title for row in excluded if row.page_id is None}
     return [
         candidate.model_copy(update={"decision": "in_other_edition"})
         for candidate in candidates
@@ -118,16 +137,6 @@ def _load_others(source: Warehouse, collection: Collection) -> list[ExcludedArti
     host = urlsplit(collection.api_url).netloc
     rows = source.frame(OTHERS, [collection.edition, collection.api_url, host]).to_dicts()
     return [ExcludedArticle(edition=collection.edition, **row) for row in rows]
-
-
-async def _add_page_ids(found: Sequence[ExcludedArticle], wiki: Wiki) -> list[ExcludedArticle]:
-    """Ask the wiki which pages the titles without a page id lead to today."""
-    titles = sorted({row.title for row in found if row.page_id is None})
-    ids: dict[str, int] = {}
-    for batch in split_batches(titles):
-        pages = await wiki.api.fetch_by_title(batch, prop="info")
-        ids |= {title: page["pageid"] for title, page in pages.items() if "pageid" in page}
-    return [row.model_copy(update={"page_id": row.page_id or ids.get(row.title)}) for row in found]
 
 
 async def _load_manifest(entry: ExcludedManifest, wiki: Wiki) -> _NamedManifest:

@@ -8,7 +8,7 @@ repeated, and the edition becomes the same.
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from tasks.collection.exclusions import find_exclusions, mark_excluded
+from tasks.collection.exclusions import find_exclusions, follow_titles, mark_excluded
 from tasks.collection.wiki import Wiki
 from tasks.configuration.topics import find_category
 from tasks.configuration.wikipedia import CollectionRules
@@ -65,6 +65,7 @@ async def list_members(
         )
         for member in members
     ]
+    excluded = await follow_titles(excluded, candidates, wiki)
     listed = collection.model_copy(update={"n_members": len(members), "last_until": last_until})
     mine = {"edition": collection.edition}
     left_out = {candidate.page_id: candidate for candidate in mark_excluded(candidates, excluded)}

@@ -129,7 +129,8 @@ class ExcludedArticle(Row):
     """That manifest's hash; null for imported editions."""
     title: str
     page_id: BigInt | None = None
-    """Null if the wiki has no page of that title any more."""
+    """Its page or, if that was no candidate, the one that its title leads to; null if there is
+    none."""
 
 
 class ArticleRevision(Row):

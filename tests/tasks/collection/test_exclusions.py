@@ -127,6 +127,26 @@ def test_an_imported_article_is_found_by_its_title_through_redirects(
     assert left_out(warehouse) == ["Mill"]
 
 
+@pytest.mark.parametrize(
+    ("page", "title", "expected"),
+    [
+        (77, "Mill", ["Mill"]),  # made anew under its title
+        (77, "The old mill", ["Mill"]),  # merged into another
+        (2, "Mill", ["Weir"]),  # moved; another has its title
+        (77, "Nobody's mill", []),
+    ],
+)
+def test_a_page_that_is_no_candidate_is_found_by_its_title(
+    warehouse: Warehouse, api: str, page: int, title: str, expected: list[str]
+) -> None:
+    frozen(warehouse, api, "2026-10", 3)
+    warehouse.write(Change(Article, [
+        warehouse.rows(Article, "true")[0].model_copy(update={"page_id": page, "title": title})
+    ]))  # fmt: skip
+    listed(warehouse, begun(warehouse, api))
+    assert left_out(warehouse) == expected
+
+
 def test_articles_of_another_wiki_are_no_reason(warehouse: Warehouse, api: str) -> None:
     imported(warehouse, "https://other.example/wiki/Mill", "Mill")
     listed(warehouse, begun(warehouse, api))
@@ -149,8 +169,9 @@ def test_what_is_frozen_while_an_edition_is_collected_is_left_out_too(
 ) -> None:
     collection = listed(warehouse, begun(warehouse, api))
     frozen(warehouse, api, "meanwhile", 3, 4)
+    imported(warehouse, f"{api.removesuffix('w/api.php')}wiki/Mill", "Mill")
     exclude_newly_frozen(warehouse, collection)
-    assert left_out(warehouse) == ["Lock", "Sluice"]
+    assert left_out(warehouse) == ["Mill", "Lock", "Sluice"]
 
 
 def test_the_list_stays_when_an_edition_is_gone(warehouse: Warehouse, api: str) -> None:
