@@ -307,7 +307,7 @@ def _print_edition(source: Readable, name: str, form: Format) -> None:
     )
     counts = ", ".join(f"{n:,} {decision}" for decision, n in decided.iter_rows())
     print_result(
-        f"Candidates: {counts}.\nWiki: {document['wiki']}, snapshot of "
+        f"{'Trial edition. ' if document.get('trial') else ''}Candidates: {counts}.\nWiki: {document['wiki']}, snapshot of "
         f"{document[MADE]['snapshot_at'][:16].replace('T', ' ')} UTC, created "
         f"{document['created'][0][:10]} to before {document['created'][1][:10]}. "
         f"Manifest {hash_manifest(json.dumps(document))}"
