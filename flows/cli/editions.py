@@ -306,8 +306,9 @@ def _print_edition(source: Readable, name: str, form: Format) -> None:
         [name],
     )
     counts = ", ".join(f"{n:,} {decision}" for decision, n in decided.iter_rows())
+    trial = "Trial edition. " if document.get("trial") else ""
     print_result(
-        f"{'Trial edition. ' if document.get('trial') else ''}Candidates: {counts}.\nWiki: {document['wiki']}, snapshot of "
+        f"{trial}Candidates: {counts}.\nWiki: {document['wiki']}, snapshot of "
         f"{document[MADE]['snapshot_at'][:16].replace('T', ' ')} UTC, created "
         f"{document['created'][0][:10]} to before {document['created'][1][:10]}. "
         f"Manifest {hash_manifest(json.dumps(document))}"
