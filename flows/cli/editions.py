@@ -27,7 +27,7 @@ from tasks.base import format_count
 from tasks.benchmarks.errors import EditionError
 from tasks.collection.request import CollectionRequest, begin_collection, forget_collection
 from tasks.configuration.models import load_judges
-from tasks.configuration.wikipedia import load_wikipedia
+from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
 from tasks.editions.manifest import (
     MADE,
     compare_manifests,
@@ -39,7 +39,7 @@ from tasks.judging.preconditions import check_judges
 from tasks.pending.questions import get_inverter
 from tasks.planning.outcomes import assign_outcome, collect_outcome
 from tasks.protocols.registry import get_protocol
-from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, parse_location
+from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location, parse_location
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, open_warehouse
 
@@ -132,15 +132,7 @@ def collect(
         trial=not_counted or None,
     )  # fmt: skip
     if dry_run:
-        from tasks.collection.choice import count_choice  # loads the wiki's client
-
-        with TemporaryDirectory() as folder:
-            file = parse_location(warehouse)
-            is_new = isinstance(file, DuckDBFile) and not file.path.exists()  # and stays so
-            where = Path(folder) / "empty.duckdb" if is_new else warehouse
-            with open_warehouse(where, on_wait=print_message) as store:
-                found = asyncio.run(count_choice(store, asked, settings, utc_now(), print_message))
-        print_result(format_json(found._asdict()) if form is Format.JSON else found.describe())
+        _print_choice(warehouse, asked, settings, form)
         return
     with open_warehouse(warehouse, on_wait=print_message) as store:
         collection = begin_collection(store, asked, settings, utc_now())  # fail early
@@ -162,6 +154,21 @@ def collect(
             _print_edition(store, name, form)
     print_outcome(complete, outcome, form)
     print_message(f"Next: evergreen assign --edition {name} --protocol wiki_writing")
+
+
+def _print_choice(
+    warehouse: Location, asked: CollectionRequest, settings: WikipediaSettings, form: Format
+) -> None:
+    """Print how many articles a collection could choose from. No warehouse is created."""
+    from tasks.collection.choice import count_choice  # loads the wiki's client
+
+    file = parse_location(warehouse)
+    is_new = isinstance(file, DuckDBFile) and not file.path.exists()
+    with TemporaryDirectory() as folder:
+        where = Path(folder) / "empty.duckdb" if is_new else warehouse
+        with open_warehouse(where, on_wait=print_message) as store:
+            found = asyncio.run(count_choice(store, asked, settings, utc_now(), print_message))
+    print_result(format_json(found._asdict()) if form is Format.JSON else found.describe())
 
 
 def assign(
