@@ -219,6 +219,15 @@ def test_articles_of_a_named_manifest_are_left_out(
         assert collection.last_until is None  # theirs ended on the same day
 
 
+def test_a_manifest_of_another_wiki_takes_nothing(
+    warehouse: Warehouse, api: str, tmp_path: Path
+) -> None:
+    with elsewhere(warehouse, api, "file", tmp_path) as (manifest, sha), serving(answer) as other:
+        exclude = (ExcludedManifest(manifest=manifest, sha256=sha),)
+        listed(warehouse, begun(warehouse, f"{other}/w/api.php"), exclude=exclude)
+    assert left_out(warehouse) == []
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

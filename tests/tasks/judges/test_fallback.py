@@ -1,86 +1,68 @@
-"""What a judge refuses is narrowed to a request of its own, and the answers are told apart."""
+"""A fallback is asked about what its judge refuses, and about nothing else."""
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any, cast
 
 import pytest
 
-from tasks.judges.decisions import Criterion, DecisionRequest, JudgeAnswer, VerifyClaims
+from tasks.judges.decisions import CONSISTENT, Judge, JudgeAnswer, VerifyClaims
 from tasks.judges.fallback import ask_fallback
-from tasks.judges.research import ScorePair
 from tasks.warehouse.rows import Status
-from tests.scripted_judge import ScriptedJudge
 
-OK = JudgeAnswer(status=Status.OK, label="consistent")
-REFUSED = JudgeAnswer(status=Status.BLOCKED, reason="refused", call_id="mine")
-ASKED = VerifyClaims(claims=("a", "b", "c"), pool=("a", "x", "c"), retrieved=((0,), (1,), (2,)))
+OK = JudgeAnswer(status=Status.OK, label=CONSISTENT, call_id="own")
 
 
-class Answering(ScriptedJudge):
-    """Gives this answer to everything."""
+class Fallback:
+    """Answers everything alike; remembers what it was asked."""
+
+    name = "second"
 
     def __init__(self, answer: JudgeAnswer) -> None:
-        super().__init__()
         self.answer = answer
+        self.asked: list[tuple[str, ...]] = []
 
-    async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
-        self.asked.append(request)
+    async def decide(self, request: VerifyClaims) -> Sequence[JudgeAnswer]:
+        self.asked.append(request.claims)
         return [self.answer] * request.n_items
 
 
-def asked(fallback: ScriptedJudge, *answers: JudgeAnswer) -> list[JudgeAnswer]:
-    return asyncio.run(ask_fallback(fallback, ASKED, answers))
+def asked(fallback: Fallback, *answers: JudgeAnswer) -> list[JudgeAnswer]:
+    claims = tuple("abcdef"[: len(answers)])
+    request = VerifyClaims(claims=claims, pool=("s",), retrieved=((0,),) * len(claims), subject="t")
+    return asyncio.run(ask_fallback(cast(Judge, cast(Any, fallback)), request, answers))
 
 
-def test_refused_items_alone_are_asked_with_the_same_evidence() -> None:
-    fallback = ScriptedJudge()
-    first, second, third = asked(fallback, OK, REFUSED, REFUSED)
-    assert first is OK
-    assert [(a.label, a.decided_by, a.refused_call) for a in (second, third)] == [
-        ("not_support", "scripted", "mine"), ("consistent", "scripted", "mine"),
-    ]  # fmt: skip
-    assert fallback.asked == [
-        ASKED.model_copy(update={"claims": ("b", "c"), "retrieved": ((1,), (2,))})
-    ]
+def refused(call: str) -> JudgeAnswer:
+    return JudgeAnswer(status=Status.BLOCKED, reason="no", call_id=call)
 
 
-def test_what_was_refused_in_another_call_is_asked_apart_so_that_no_answer_is_bought_again() -> (
-    None
-):
-    fallback = ScriptedJudge()
-    other = REFUSED.model_copy(update={"call_id": "another"})
-    found = asked(fallback, REFUSED, other, REFUSED)
-    assert [answer.refused_call for answer in found] == ["mine", "another", "mine"]
-    assert [answer.label for answer in found] == ["consistent", "not_support", "consistent"]
-    assert [request.claims for request in fallback.asked] == [("a", "c"), ("b",)]  # type: ignore[attr-defined]
-
-
-def test_where_nothing_is_refused_nobody_is_asked() -> None:
-    fallback = ScriptedJudge()
-    assert asked(fallback, OK, OK, JudgeAnswer(status=Status.UNPARSABLE))[:2] == [OK, OK]
-    assert not fallback.asked
+def test_only_what_is_refused_is_asked_each_call_apart() -> None:
+    others = [JudgeAnswer(status=status) for status in Status if status is not Status.BLOCKED]
+    second = Fallback(JudgeAnswer(status=Status.OK, label=CONSISTENT, call_id="theirs"))
+    found = asked(second, refused("1"), refused("2"), refused("1"), OK)
+    assert sorted(second.asked) == [("a", "c"), ("b",)]
+    assert [answer.decided_by for answer in found] == ["second"] * 3 + [None]
+    assert [answer.refused_call for answer in found] == ["1", "2", "1", None]
+    assert [answer.call_id for answer in found] == ["theirs"] * 3 + ["own"]
+    assert asked(second, *others) == others
+    assert len(second.asked) == 2
 
 
 @pytest.mark.parametrize(
-    ("theirs", "becomes"),
+    ("theirs", "became"),
     [
+        (Status.OK, Status.OK),
         (Status.BLOCKED, Status.BLOCKED),
         (Status.NOT_ASSESSED, Status.BLOCKED),
         (Status.JUDGE_ERROR, Status.JUDGE_ERROR),
         (Status.UNPARSABLE, Status.UNPARSABLE),
     ],
 )
-def test_without_an_answer_an_item_stays_blocked_or_is_open_with_both_reasons(
-    theirs: Status, becomes: Status
+def test_its_failure_is_open_and_what_it_cannot_decide_stays_blocked(
+    theirs: Status, became: Status
 ) -> None:
-    fallback = Answering(JudgeAnswer(status=theirs, reason="because"))
-    *_, found = asked(fallback, OK, OK, REFUSED)
-    assert (found.status, found.reason) == (becomes, "refused; scripted: because")
-    assert found.decided_by == "scripted"
-
-
-def test_a_criterion_of_a_pair_is_asked_for_both_articles() -> None:
-    criteria = tuple(Criterion(id=name, text=name) for name in "abc")
-    pair = ScorePair(task="t", report="r", reference="w", criteria=criteria)
-    assert [each.id for each in pair.select([2, 3]).criteria] == ["b"]
-    assert pair.select([2, 3]).n_items == 2
+    [found] = asked(Fallback(JudgeAnswer(status=theirs, reason="neither")), refused("1"))
+    assert found.status is became
+    if theirs is not Status.OK:
+        assert found.reason == "no; second: neither"
