@@ -26,6 +26,7 @@ MADE = "made"
 """The part of a manifest that its hash excludes."""
 RANKED_BY = {"page_id", "reference_urls", "headings", "bytes", "category"}
 """What candidates are ranked by."""
+LEFTOVERS = "SELECT page_id FROM candidate_ranking WHERE edition = $1 AND is_leftover"
 COLUMNS_OF_RULES = {"maintenance_tags": "not_maintenance"}
 """Column of candidates → the rule that it came with. A manifest covers it if its rules have it, so
 that editions frozen before stay what they were."""
@@ -69,9 +70,7 @@ def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
         },
     }  # fmt: skip
     if names_exclusions(collection):
-        _add_choice(document, collection, candidates, warehouse.rows(
-            ExcludedArticle, "edition = $1", [edition]
-        ))  # fmt: skip
+        _add_choice(document, warehouse, collection, candidates)
     return canonical_json(document)
 
 
@@ -82,11 +81,13 @@ def names_exclusions(collection: Collection) -> bool:
 
 def _add_choice(
     document: dict[str, Any],
+    warehouse: Warehouse,
     collection: Collection,
     candidates: Sequence[Candidate],
-    excluded: Sequence[ExcludedArticle],
 ) -> None:
     """Add what the choice can be redone from: what was left out, and what was ranked."""
+    excluded = warehouse.rows(ExcludedArticle, "edition = $1", [collection.edition])
+    leftovers = warehouse.frame(LEFTOVERS, [collection.edition])["page_id"].to_list()
     last = collection.last_until
     document |= {
         "trial": bool(collection.trial),
@@ -96,10 +97,8 @@ def _add_choice(
                    if c.decision in ("chosen", "outranked")],
     }  # fmt: skip
     document[MADE]["excluded_editions"] = {r.origin: r.origin_sha for r in excluded}
-    created = {c.page_id: c.created_at for c in candidates}
     for entry in document["articles"]:
-        at = created.get(entry["page_id"])
-        entry["is_leftover"] = bool(last and at and at < last)
+        entry["is_leftover"] = entry["page_id"] in leftovers
 
 
 def hash_manifest(manifest: str) -> str:

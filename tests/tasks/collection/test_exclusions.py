@@ -185,9 +185,13 @@ def test_the_list_stays_when_an_edition_is_gone(warehouse: Warehouse, api: str) 
 
 
 def test_the_manifest_names_the_list_and_its_hash_covers_it(warehouse: Warehouse, api: str) -> None:
-    frozen(warehouse, api, "2026-10", 1, 2)
+    first = frozen(warehouse, api, "2026-10", 1, 2, until=datetime(2026, 10, 21, tzinfo=UTC))
     second = frozen(warehouse, api, "2026-11", 3, 4)
     manifest = json.loads(second.manifest or "")
+    assert manifest["last_until"] == first.created_until.isoformat()
+    assert [entry["is_leftover"] for entry in manifest["articles"]] == [True, True]
+    before = json.loads(first.manifest or "")
+    assert [entry["is_leftover"] for entry in before["articles"]] == [False, False]
     assert manifest["excluded"] == [[1, "Mill"], [2, "Weir"]]
     assert [row["page_id"] for row in manifest["ranked"]] == [3, 4]
     alone = frozen(warehouse, api, "trial", 3, 4, trial=True)
