@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.budget import get_budget
@@ -78,13 +77,17 @@ async def judge_session(
                 hold_lock(warehouse.locks, f"batches of {name}", on_message)
             )
         if isinstance(entry, LlmJudgeEntry):
-            other = judge_session(warehouse, entry.fallback) if entry.fallback else None
-            fallback = await stack.enter_async_context(other) if other and with_fallback else None
+            from tasks.judges.llm.judge import LlmJudge  # much that the offline judge does not need
+
+            fallback: Judge | None = None
+            if with_fallback and entry.fallback:
+                other = judge_session(warehouse, entry.fallback)
+                fallback = (await stack.enter_async_context(other)).judge
             session = await _open_model_session(
                 warehouse, name, entry, on_message if batch else None
             )
-            judge: Any = session.judge
-            judge.fallback = fallback and fallback.judge
+            if isinstance(session.judge, LlmJudge):
+                session.judge.fallback = fallback
         else:
             session = JudgeSession(load_judge(name))
         async with _closing(session):
