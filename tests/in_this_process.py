@@ -26,11 +26,9 @@ def helpers() -> Iterator[None]:
 def no_helpers() -> Iterator[None]:
     """Within the block this process computes what helpers are asked."""
     with pytest.MonkeyPatch.context() as patch:
-        pool.HELPERS.close()
         for module in (pool, bounded):
             patch.setattr(module, "Helper", _InThisProcess)
         yield
-        pool.HELPERS.close()
 
 
 class _InThisProcess:

@@ -27,7 +27,7 @@ from tasks.planning.month import (
     find_unfinished,
     resolve_month,
 )
-from tasks.planning.month_outcome import refresh_outcome
+from tasks.planning.steps import find_month_outcome
 from tasks.warehouse.audit import get_activity
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location
 from tasks.warehouse.reader import open_for_reading
@@ -57,8 +57,8 @@ def _declare_options(command: Any) -> Any:
     types = get_type_hints(RefreshOptions) | {"site": Path | None}  # completed by the shell
     own = [p for p in signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
     fields = []
-    for name, field in RefreshOptions.model_fields.items():
-        option = OPTIONS[name]
+    for name, option in OPTIONS.items():
+        field = RefreshOptions.model_fields[name]
         option.default, option.help = field.default, option.help or field.description
         fields.append(
             Parameter(name, Parameter.KEYWORD_ONLY, default=option, annotation=types[name])
@@ -107,10 +107,10 @@ def refresh(
         left = {*find_unfinished(store, settings)}
         if month.edition in left and (activity := get_activity()):
             activity.at_once = True  # also recorded if it finds nothing left to do
-        done = None if left - {month.edition} else refresh_outcome(store, month, collection)
+        done = None if left - {month.edition} else find_month_outcome(store, month, collection)
     # The flow opens the warehouse itself, so that it is closed while a person decides.
-    parameters = options.model_dump() | {"edition": month.edition, "warehouse": warehouse.url}
-    complete, outcome = run_flow("refresh", parameters, done)
+    options = options.model_copy(update={"edition": month.edition, "warehouse": warehouse.url})
+    complete, outcome = run_flow("refresh", options, done)
     with open_for_reading(warehouse) as source:
         board = load_leaderboard(source, month.edition)
         if form != "json":

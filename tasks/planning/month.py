@@ -10,23 +10,22 @@ from pathlib import Path
 from shlex import join
 from typing import Any
 
-from pydantic import ConfigDict
-
 from tasks.base import Frozen, format_count
 from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import find_fallback, load_judges
 from tasks.configuration.refresh import Publishing, RefreshSettings
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.errors import ExpectedError
+from tasks.jobs.pending import find_jobs_under_way
 from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judges.registry import list_judges, resolve_extractor
 from tasks.judging.preconditions import check_judges
-from tasks.pending.questions import get_inverter
-from tasks.pending.reports import find_jobs_under_way
+from tasks.planning.options import FlowOptions
 from tasks.planning.parameters import AskableAgent, Count, ExtractorName, JudgeName, Usd
 from tasks.planning.permission import check_permitted, describe_future_extraction
 from tasks.planning.sources import check_page_operator, is_given_sources
 from tasks.protocols.registry import get_protocol
+from tasks.questions import get_inverter
 from tasks.site.mark import UnwritableSite, check_target
 from tasks.warehouse.rows import UtcDatetime
 from tasks.warehouse.store import Readable
@@ -52,14 +51,12 @@ SELECT edition, began_at, outcome, parameters FROM audit WHERE name = 'refresh' 
 """
 
 
-class RefreshOptions(Frozen):
+class RefreshOptions(FlowOptions):
     """Options of a refresh; None: as configured, or as the edition was begun.
 
     The command's options and the flow's parameters are made from these fields; their texts are
     shown in the help and in the Prefect UI.
     """
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     edition: str | None = None
     """Its name, e.g. 2026-12; this or the scheduled month if not given. It sets no window."""

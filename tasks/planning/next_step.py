@@ -168,7 +168,7 @@ def find_next_step(source: Readable, edition: str, judge: str, found: EditionPro
 def _are_pages_due(source: Readable, edition: str) -> bool:
     """Whether pages are to be fetched now. After a fetch those that are still pending wait for a
     second look, and meanwhile the rest is judged."""
-    from tasks.pending.pages import find_pending_pages, find_second_looks  # slow
+    from tasks.archive.pending import find_pending_pages, find_second_looks  # slow
 
     activity = get_activity()
     if activity and activity.entry.name == "fetch":  # it has just done what it could

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tasks.warehouse.lake_locks import LakeLocks
 
 RowT = TypeVar("RowT", bound=Row)
-PartT = TypeVar("PartT")
 
 
 class Readable(Protocol):
@@ -36,35 +35,6 @@ class Readable(Protocol):
 
     def frame(self, sql: str, parameters: Sequence[object] = ()) -> pl.DataFrame:
         """Return the result of a query as a Polars frame."""
-
-
-class RunContext:
-    """What runs hold open beside a warehouse, by type and names: a budget, judges, agents, a wiki.
-
-    Prefect's tasks look it up here: Prefect walks through whatever it passes to a task.
-    """
-
-    def __init__(self) -> None:
-        self._parts: dict[tuple[object, ...], Any] = {}
-
-    @contextmanager
-    def hold(self, part: PartT, *names: str) -> Iterator[PartT]:
-        """Let `get` return this part until the block ends."""
-        key = (type(part), *names)
-        self._parts[key] = part
-        try:
-            yield part
-        finally:
-            del self._parts[key]
-
-    def find(self, kind: type[PartT], *names: str) -> PartT | None:
-        """Return the part of this type and these names; None if there is none."""
-        return self._parts.get((kind, *names))
-
-    def get(self, kind: type[PartT], *names: str) -> PartT:
-        """Return the part of this type and these names, which must be there."""
-        part: PartT = self._parts[(kind, *names)]
-        return part
 
 
 class Warehouse:
@@ -80,8 +50,8 @@ class Warehouse:
         """The uuid made with the warehouse. It is part of every cache key."""
         self.locks = _make_locks(where, identity)
         """Locks against other processes that work in the same warehouse."""
-        self.context = RunContext()
-        """What this process's runs hold open beside it."""
+        self.asked_agents: set[tuple[str, str]] = set()
+        """The editions and agents that this process is asking for reports."""
         counter = WriteCounter(where.path, connection) if isinstance(where, DuckDBFile) else None
         self.lost = counter.lost if counter else None
         """What is said if committed writes are missing."""
@@ -223,14 +193,6 @@ def open_warehouse(
         finally:
             del _open[where.url]
             warehouse.close()
-
-
-def get_open_warehouse(where: LocationLike) -> Warehouse:
-    """Return the warehouse that this process has opened at `where`."""
-    try:
-        return _open[parse_location(where).url]
-    except KeyError:
-        raise WarehouseError(f"{where} is not open in this process. Run inside a flow.") from None
 
 
 def _make_locks(where: Location, identity: str) -> "LocalLocks | LakeLocks":

@@ -12,9 +12,9 @@ import duckdb
 import pytest
 
 from tasks.backup.creation import create_backup
-from tasks.costs.budget import get_budget, open_budget
 from tasks.doctor.warehouse import open_and_check
 from tasks.models.errors import StopStage
+from tasks.run import make_budget
 from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.compaction import compact_warehouse
 from tasks.warehouse.location import parse_location
@@ -328,13 +328,13 @@ class TestBackups:
 def test_nothing_is_bought_until_somebody_decides(killed: Path) -> None:
     log_of(killed).unlink()
     with open_warehouse(killed) as store:
-        with open_budget(store, None) as budget, pytest.raises(StopStage, match="are missing"):
-            asyncio.run(budget.reserve(0.0))
         with pytest.raises(StopStage, match="are missing"):
-            asyncio.run(get_budget(store).reserve(1.0))
+            asyncio.run(make_budget(store, None).reserve(0.0))
+        with pytest.raises(StopStage, match="are missing"):
+            asyncio.run(make_budget(store, None).reserve(1.0))
     count_path(killed).unlink()
-    with open_warehouse(killed) as store, open_budget(store, None) as budget:
-        asyncio.run(budget.reserve(1.0))
+    with open_warehouse(killed) as store:
+        asyncio.run(make_budget(store, None).reserve(1.0))
 
 
 def test_the_doctor_tells_it(killed: Path) -> None:

@@ -13,9 +13,8 @@ from flows.display.console import STDERR
 from flows.display.formats import Format
 from flows.display.leaderboard import print_leaderboard
 from tasks.base import format_count
-from tasks.judges.registry import load_judge
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.status import count_stages
+from tasks.planning.stages import count_stages
 from tasks.scoring.extractors import describe_extractors
 from tasks.site.mark import MARK
 from tasks.warehouse.audit import AuditEntry
@@ -92,7 +91,7 @@ def test_what_status_counts_and_evaluate_leaves_is_named(
         judged(store, "offline", {}, protocol="reader")
         [left] = [
             each.pending
-            for each in count_stages(store, "sample", load_judge("offline"))
+            for each in count_stages(store, "sample", "offline")
             if each.stage == "verdicts reader"
         ]
         assert left > 1
