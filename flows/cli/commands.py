@@ -148,7 +148,6 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "flows.cli.publish:publish",
             "Write an edition's results as a static site with leaderboard, evidence and data.",
             "evergreen publish --edition 2026-11 --to site",
-            at_once=True,
         ),
         "export": EXPORTS,
         "keys": KEYS,
@@ -176,7 +175,6 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "flows.cli.compact:compact",
             "Merge a lake's small files, expire its earlier states, delete unused files.",
             "evergreen compact --keep-days 7",
-            at_once=True,
         ),
     },
 }
