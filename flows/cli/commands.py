@@ -165,11 +165,6 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "Prefect UI.",
             "evergreen serve --only refresh",
         ),
-        "audit": CommandEntry(
-            "flows.cli.audit:audit",
-            "List who changed the warehouse, when, by which command or run, and how it ended.",
-            "evergreen audit --limit 10",
-        ),
         "backup": BACKUP,
         "compact": CommandEntry(
             "flows.cli.compact:compact",
