@@ -27,8 +27,10 @@ from tasks.editions.names import check_edition
 from tasks.pages import FETCH, READ_AGAIN, list_page_stages
 from tasks.planning.options import FetchOptions, ReadOptions
 from tasks.run import RunContext
+from tasks.warehouse.operations import REPORTS_SHA, FetchedEdition
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.writer import Change
 
 PAGES = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
 
@@ -44,6 +46,8 @@ async def fetch(run: RunContext, options: FetchOptions) -> State[None]:
     store, edition, began = run.store, options.edition, utc_now()
     agents = options.agents or []
     check_edition(store, edition)
+    reports = f"SELECT {REPORTS_SHA} FROM reports WHERE edition = $1"
+    fetched = {"edition": edition, "reports_sha": store.value(reports, [edition])}
     failures = await extract_pending(run)  # claims tell which pages reports cite
     failures += await _run_page_stages(run)
     await reopen_pages(store, edition, [
@@ -51,6 +55,7 @@ async def fetch(run: RunContext, options: FetchOptions) -> State[None]:
         for fallback in list_fetch_sources(options.fallbacks)[1:]
         for page in find_pending_pages(store, edition, fallback, agents, early=True)
     ])  # fmt: skip
+    await store.write_async(Change(FetchedEdition, [FetchedEdition(**fetched)]))
     export_edition(store, edition)
     await add_table_artifact(
         "pages",

@@ -21,11 +21,13 @@ from tasks.planning.month import (
     check_month,
     command_to_refresh,
     find_unfinished,
+    make_refresh_row,
     resolve_month,
     sum_spent,
 )
 from tasks.planning.steps import list_month_steps
 from tasks.run import Plan, RunContext, Selection
+from tasks.warehouse.operations import MonthRefresh
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
@@ -56,6 +58,8 @@ async def refresh(options: RefreshOptions) -> State[None]:
     with await hold_warehouse(options.warehouse) as store:
         began, settings = utc_now(), load_refresh()
         month = resolve_month(store, settings, options, _get_scheduled_time())
+        begun = make_refresh_row(month, options)
+        await store.write_async(Change(MonthRefresh, [begun]))
         steps = RunSteps(month.edition, command_to_refresh(month.edition, options.model_dump()))
         usd = _calculate_remaining_budget(store, month)
         with open_terminal_run(
@@ -76,6 +80,11 @@ async def refresh(options: RefreshOptions) -> State[None]:
     if not steps.stop:
         await steps.run_all(publish_month(steps, month, path))
     await steps.add_artifact()
+    if not steps.stop:
+        outcome = "ok" if steps.outcome().name == "Completed" else "incomplete"
+        with await hold_warehouse(path) as store:
+            ended = begun.model_copy(update={"outcome": outcome})
+            await store.write_async(Change(MonthRefresh, [ended]))
     return steps.outcome()
 
 
