@@ -121,7 +121,7 @@ def declare_parameters(
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shown: Any = wraps(work)(function)
     shown.__signature__ = inspect.Signature([made[name].replace(kind=kind) for name, _ in fields])
-    described = [f"    {name}: {field.description}" for name, field in fields]
+    described = [f"    {name}: {' '.join((f.description or '').split())}" for name, f in fields]
     text, returns, rest = (inspect.getdoc(work) or "").partition("\n\nReturns:")
     shown.__doc__ = "\n".join([text, "", "Args:", *described]) + returns + rest
     return shown  # type: ignore[no-any-return]
