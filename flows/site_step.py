@@ -68,7 +68,7 @@ async def publish_month(steps: RunSteps, month: Month, warehouse: str) -> None:
         steps.record("publish", WAITING, message)
     else:
         await steps.run("publish", publish(
-            edition, site.folder, list(site.judges) or None, approve=site.approve,
+            edition=edition, to=site.folder, judges=[*site.judges] or None, approve=site.approve,
             approval_hours=site.approval_hours, warehouse=warehouse, return_state=True,
         ))  # fmt: skip
 

@@ -118,9 +118,8 @@ def declare_parameters(
     parameters; the warehouse comes last."""
     fields = sorted(options.model_fields.items(), key=lambda field: field[0] == "warehouse")
     made = inspect.signature(options).parameters
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shown: Any = wraps(work)(function)
-    shown.__signature__ = inspect.Signature([made[name].replace(kind=kind) for name, _ in fields])
+    shown.__signature__ = inspect.Signature([made[name] for name, _ in fields])
     described = [f"    {name}: {' '.join((f.description or '').split())}" for name, f in fields]
     text, returns, rest = (inspect.getdoc(work) or "").partition("\n\nReturns:")
     shown.__doc__ = "\n".join([text, "", "Args:", *described]) + returns + rest

@@ -184,7 +184,7 @@ def again(work: Work) -> int:
 
     asked: Any = {"judge": JUDGE, "protocols": list(PROTOCOLS), "warehouse": str(work.warehouse)}
     running: Any = evaluate
-    state = work.flow(lambda: running(EDITION, **asked, return_state=True))
+    state = work.flow(lambda: running(edition=EDITION, **asked, return_state=True))
     if state.name != "Completed":
         raise SystemExit(f"{state.name}: {state.message}")
     return 1

@@ -97,6 +97,6 @@ def backfill(path: Path, *agents: str, **parameters: Any) -> Any:
 
     async def run() -> Any:
         chosen = {"warehouse": str(path), "fetch_pages": False} | parameters
-        return await flow([*agents], **chosen, return_state=True)
+        return await flow(agents=[*agents], **chosen, return_state=True)
 
     return asyncio.run(run())

@@ -111,6 +111,6 @@ def fetch(path: Path, **parameters: Any) -> Any:
     from flows.fetch import fetch as flow
 
     async def run() -> Any:
-        return await flow("sample", warehouse=str(path), **parameters, return_state=True)
+        return await flow(edition="sample", warehouse=str(path), **parameters, return_state=True)
 
     return asyncio.run(run())

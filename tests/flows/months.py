@@ -65,7 +65,10 @@ def collect(path: Path) -> None:
     """The edition's articles, frozen."""
     from flows.collect import collect as flow
 
-    running: Any = flow(EDITION, SINCE, UNTIL, ARTICLES, warehouse=str(path), return_state=True)
+    running: Any = flow(
+        edition=EDITION, created_from=SINCE, created_to=UNTIL, articles=ARTICLES,
+        warehouse=str(path), return_state=True,
+    )  # fmt: skip
     state: Any = asyncio.run(running)
     assert state.name == "Completed", state.message
 

@@ -30,8 +30,9 @@ def evaluate_plainly(
 
     with plain_prefect(), no_helpers():
         running: Any = evaluate(
-            "sample", list(protocols), list(agents), judge, extractor, PERMITTED_USD,
-            extract_again=extract_again, warehouse=str(path), return_state=True,
+            edition="sample", protocols=list(protocols), agents=list(agents), judge=judge,
+            extractor=extractor, budget_usd=PERMITTED_USD, extract_again=extract_again,
+            warehouse=str(path), return_state=True,
         )  # fmt: skip
         state = asyncio.run(running)
     if not state.is_completed():
