@@ -1,0 +1,61 @@
+"""How often an evaluation asks what is pending."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks import verdicts
+from tasks.warehouse.snapshot import export_edition
+from tasks.warehouse.store import open_warehouse
+from tests.flows.conftest import Evergreen
+from tests.flows.plain_prefect import plain_prefect
+
+FACT = ("evaluate", "--edition", "sample", "--protocol", "wiki_fact", "--warehouse")
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often the cells of a protocol are planned."""
+    counts: Counter[str] = Counter()
+    plan = verdicts.plan_cells
+
+    def count(source: Any, edition: str, protocol: Any, *given: Any) -> Any:
+        counts[protocol.name] += 1
+        return plan(source, edition, protocol, *given)
+
+    monkeypatch.setattr(verdicts, "plan_cells", count)
+    return counts
+
+
+def test_an_evaluation_plans_its_cells_once_before_and_once_after_the_verdicts(
+    small: Path, tmp_path: Path, evergreen: Evergreen, planned: Counter[str]
+) -> None:
+    path = Path(shutil.copy(small, tmp_path / "w.duckdb"))
+    with open_warehouse(path) as store:
+        for table in ("cells", "verdicts", "scores"):
+            store._connection.execute(f"DELETE FROM {table}")
+    with plain_prefect():
+        code, _, said = evergreen(*FACT, path)
+    assert (code, "sample is evaluated" in said) == (0, True)
+    assert planned["wiki_fact"] == 2
+
+
+def test_where_nothing_is_pending_they_are_planned_once(
+    small: Path, tmp_path: Path, evergreen: Evergreen, planned: Counter[str]
+) -> None:
+    path = Path(shutil.copy(small, tmp_path / "w.duckdb"))
+    with open_warehouse(path) as store:
+        export_edition(store, "sample")
+    assert "Nothing was pending" in evergreen(*FACT, path)[2]
+    assert planned["wiki_fact"] == 1
+
+
+def test_the_overview_plans_no_cell(
+    small: Path, tmp_path: Path, evergreen: Evergreen, planned: Counter[str]
+) -> None:
+    path = Path(shutil.copy(small, tmp_path / "w.duckdb"))
+    assert evergreen("--warehouse", path)[0] == 0
+    assert planned == {}
