@@ -38,17 +38,17 @@ def make(
     to: FolderOption = Path(),
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Draw a sheet as SHEET.csv and SHEET.html with the same questions; people fill in either."""
+    """Draw a sheet as SHEET.html, a page that people fill in and that downloads a CSV."""
     with open_existing_warehouse(warehouse) as store:
         sheet = make_annotation_sheet(store, edition, kind, agent or [], size, seed)
-    table, page = write_sheet(sheet, to)
+    page = write_sheet(sheet, to)
     if len(sheet.panels) < size:
         print_message(f"There are only {len(sheet.panels)}, not {size}: the sheet has them all.")
     questions, parts = len(sheet.items), len(sheet.panels)
     print_message(
         f"{sheet.name}: {format_count(questions, 'question')} in {format_count(parts, 'part')}."
     )
-    print_message(f"Page  {page}\nCSV   {table}")
+    print_message(f"Page  {page}")
     print_message(
         f"Next: send the page to each person (for {kind}, {MIN_PEOPLE} or more give a "
         "majority). It works offline and downloads a filled CSV. For each CSV:\n"

@@ -185,8 +185,7 @@ ANNOTATE = GroupEntry(
     {
         "make": CommandEntry(
             "flows.cli.annotate:make",
-            "Draw a sheet as SHEET.csv and SHEET.html with the same questions; people fill in "
-            "either.",
+            "Draw a sheet as SHEET.html, a page that people fill in and that downloads a CSV.",
             "evergreen annotate make --edition 2026-11 --kind claims --to sheets",
         ),
         "import": CommandEntry(
