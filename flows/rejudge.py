@@ -21,8 +21,6 @@ from flows.runtime.artifacts import (
     add_costs_artifact,
     add_leaderboard_artifacts,
     add_table_artifact,
-    add_text_artifact,
-    format_markdown_table,
 )
 from flows.runtime.task_runs import complete_flow
 from flows.runtime.warehouse import hold_warehouse, recorded_flow
@@ -33,13 +31,12 @@ from tasks.judging.preconditions import check_judges
 from tasks.planning.parameters import JudgeName, ProtocolName, Usd
 from tasks.publishing.changes import (
     AFTER,
-    BEFORE,
+    FIGURES,
+    BoardChanges,
     ComparisonStart,
-    SiteChanges,
     check_changes_folder,
     clear_comparison,
     compare_figures,
-    compare_files,
     load_figures,
     load_unfinished,
     save_changes,
@@ -77,8 +74,8 @@ async def rejudge(
         protocols: only these; unless given, all that the other judge has used on these reports.
         budget_usd: the most this run may spend on models; no limit unless given.
         batch: use the models' batch APIs: cheaper, within a day.
-        publish_to: a folder for the site before and after, and for their differences. A run that
-            resumes an interrupted one compares with the site that that one started from.
+        publish_to: a folder for the site and for the figures that have changed. A run that
+            resumes an interrupted one compares with the figures that that one started from.
         warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
@@ -97,7 +94,7 @@ async def rejudge(
         selection, other = select_reports(
             store, edition, judge, against, agents, assignments, protocols
         )
-        before = await _record_baseline(store, edition, judge, to) if to else None
+        before = _record_baseline(store, edition, judge, to) if to else None
         # Both judges must judge the same claims, so this one's model extracts none.
         state = await complete_flow(evaluate(
             edition, list(selection.protocols), agents, judge, path, OFFLINE, batch=batch,
@@ -136,18 +133,15 @@ async def _add_comparison_artifacts(store: Warehouse, edition: str, found: Judge
     await add_leaderboard_artifacts(store, edition, (before, after))
 
 
-async def _record_baseline(
-    store: Warehouse, edition: str, judge: str, folder: Path
-) -> ComparisonStart:
-    """Publish the edition as it is before judging, or load the baseline of an interrupted run."""
+def _record_baseline(store: Warehouse, edition: str, judge: str, folder: Path) -> ComparisonStart:
+    """Save the figures as they are before judging, or load those of an interrupted run."""
     if kept := load_unfinished(folder, edition, judge):
         print_message(
-            f"Comparing with {folder / BEFORE}, the start of an earlier, interrupted run."
+            f"Comparing with {folder / FIGURES}, the start of an earlier, interrupted run."
         )
         return kept
     check_current(store, edition)
     clear_comparison(folder)
-    await run_site_task(store, edition, folder / BEFORE)
     figures = load_figures(store, edition).to_dicts()
     begun = ComparisonStart(
         edition=edition, judge=judge, scorer_version=SCORER_VERSION, figures=figures
@@ -159,22 +153,14 @@ async def _record_baseline(
 async def _publish_changes(
     store: Warehouse, before: ComparisonStart, folder: Path, *, complete: bool
 ) -> None:
-    """Publish again, and save the differences beside both sites."""
+    """Publish the edition, and save what has changed beside its site."""
     edition = before.edition
     await run_site_task(store, edition, folder / AFTER)
-    files, n_files = compare_files(folder / BEFORE, folder / AFTER)
-    changes = SiteChanges(
-        figures=compare_figures(before.board, load_figures(store, edition)),
-        files=files,
-        n_files=n_files,
-        complete=complete,
-    )
+    figures = compare_figures(before.board, load_figures(store, edition))
+    changes = BoardChanges(figures=figures, complete=complete)
     save_changes(folder, changes)
     await add_table_artifact(
         "changed-figures",
         figure_change_rows(changes.figures),
         f"{edition}: figures of the leaderboard that have changed, in percent.",
     )
-    rows = [{"file": file.path, "change": file.change} for file in files[:100]]
-    text = f"{len(files):,} of {n_files:,} files differ.\n\n{format_markdown_table(rows)}"
-    await add_text_artifact("changed-pages", text, f"{edition}: differences of both sites.")
