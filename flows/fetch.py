@@ -35,10 +35,12 @@ from tasks.pending.pages import (
     list_fetch_sources,
 )
 from tasks.planning.parameters import ExtractorName
+from tasks.warehouse.operations import REPORTS_SHA, FetchedEdition
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
 
 PAGES = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
 
@@ -74,6 +76,8 @@ async def fetch(
     ):
         began = utc_now()
         check_edition(store, edition)
+        reports = f"SELECT {REPORTS_SHA} FROM reports WHERE edition = $1"
+        fetched = {"edition": edition, "reports_sha": store.value(reports, [edition])}
         # Claims tell which pages reports cite.
         failures = await extract_pending(plan_extraction(store, edition, agents or [], extractor))
         fetch_sources = list_fetch_sources(fallbacks)
@@ -88,6 +92,7 @@ async def fetch(
             for fallback in fetch_sources[1:]
             for page in find_pending_pages(store, edition, fallback, agents or [], early=True)
         ])  # fmt: skip
+        await store.write_async(Change(FetchedEdition, [FetchedEdition(**fetched)]))
         export_edition(store, edition)
         await add_table_artifact(
             "pages",

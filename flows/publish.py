@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,8 +35,10 @@ from tasks.publishing.material import Snapshots
 from tasks.scoring.current import check_current
 from tasks.signing.keys import find_signer
 from tasks.site.mark import check_target
+from tasks.warehouse.operations import Publication
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, get_open_warehouse
+from tasks.warehouse.writer import Change
 
 if TYPE_CHECKING:
     from tasks.publishing.site import SiteSummary
@@ -90,6 +93,7 @@ async def publish(
             if not approve or digest == approved:
                 return await _publish_site(store, edition, to, chosen, snapshots, note)
             await _request_approval(store, edition, to, chosen, snapshots)
+            await _record_publication(store, edition, to, chosen, is_written=False)
         try:
             decision = await wait_for_decision(digest, approval_hours * 3600)
         except RunCancelled as error:
@@ -155,6 +159,7 @@ async def _publish_site(
     note: str,
 ) -> State[None]:
     site = await run_site_task(store, edition, Path(to), judges, snapshots)
+    await _record_publication(store, edition, to, judges)
     await add_text_artifact(
         "published", _format_site_summary(site, judges, snapshots, note), f"{edition}: a site."
     )
@@ -164,6 +169,15 @@ async def _publish_site(
         f"{site.bytes / 1e6:,.1f} MB, {state}, signature: {site.signature}. "
         f"Open {site.folder / 'index.html'}"
     )
+
+
+async def _record_publication(
+    store: Warehouse, edition: str, to: str, judges: Sequence[str], *, is_written: bool = True
+) -> None:
+    """Record where a site of the edition is, or that a person was asked whether to write it."""
+    shown = json.dumps(judges)
+    site = Publication(edition=edition, folder=to, judges=shown, is_written=is_written)
+    await store.write_async(Change(Publication, [site]))
 
 
 def _format_site_summary(

@@ -27,6 +27,7 @@ from tasks.planning.month import (
     RefreshOptions,
     check_month,
     command_to_refresh,
+    describe_refresh,
     find_reporting_agents,
     find_unfinished,
     group_agents,
@@ -38,6 +39,7 @@ from tasks.planning.month import (
     sum_spent,
 )
 from tasks.planning.sources import choose_seed_pages, find_missing_sources, is_given_sources
+from tasks.warehouse.operations import MonthRefresh
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
@@ -135,6 +137,8 @@ async def refresh(**given: Any) -> State[None]:
     with await hold_warehouse(options.warehouse) as store:
         began, settings = utc_now(), load_refresh()
         month = resolve_month(store, settings, options, _get_scheduled_time())
+        run = describe_refresh(month, options)
+        await store.write_async(Change(MonthRefresh, [run]))
         steps = RunSteps(month.edition, command_to_refresh(month.edition, options.model_dump()))
         for edition, said in find_unfinished(store, settings, month.edition).items():
             steps.record(edition, WAITING, said)
@@ -154,6 +158,11 @@ async def refresh(**given: Any) -> State[None]:
     if not steps.stop:
         await steps.run_all(publish_month(steps, month, path))
     await steps.add_artifact()
+    if not steps.stop:
+        outcome = "ok" if steps.outcome().name == "Completed" else "incomplete"
+        with await hold_warehouse(path) as store:
+            ended = run.model_copy(update={"outcome": outcome})
+            await store.write_async(Change(MonthRefresh, [ended]))
     return steps.outcome()
 
 

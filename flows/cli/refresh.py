@@ -24,15 +24,17 @@ from tasks.planning.month import (
     RefreshOptions,
     check_month,
     describe_month_extraction,
+    describe_refresh,
     find_unfinished,
     resolve_month,
 )
 from tasks.planning.month_outcome import refresh_outcome
-from tasks.warehouse.audit import get_activity
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location
+from tasks.warehouse.operations import MonthRefresh
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
 
 OPTIONS: dict[str, OptionInfo] = {
     "edition": typer.Option(None, "--edition"),
@@ -105,9 +107,11 @@ def refresh(
         # Fail early.
         collection = begin_collection(store, month.collection, load_wikipedia(), utc_now())
         left = {*find_unfinished(store, settings)}
-        if month.edition in left and (activity := get_activity()):
-            activity.at_once = True  # also recorded if it finds nothing left to do
         done = None if left - {month.edition} else refresh_outcome(store, month, collection)
+        if done is None or month.edition in left:
+            ended = {"outcome": "begun" if done is None else "ok"}
+            run = describe_refresh(month, options).model_copy(update=ended)
+            store.write(Change(MonthRefresh, [run]))
     # The flow opens the warehouse itself, so that it is closed while a person decides.
     parameters = options.model_dump() | {"edition": month.edition, "warehouse": warehouse.url}
     complete, outcome = run_flow("refresh", parameters, done)

@@ -180,7 +180,7 @@ async def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> Age
 def list_private(warehouse: LocationLike) -> tuple[Path, ...]:
     """List what no agent's program may read: the warehouse and all that belongs to it."""
     where = parse_location(warehouse)
-    kinds = ("agents", "audit", "exports", "files", "pages", "sandbox")
+    kinds = ("agents", "exports", "files", "pages", "sandbox", "audit")  # of earlier versions
     prefect = os.environ.get("PREFECT_HOME")
     return (
         where.path if isinstance(where, DuckDBFile) else where.root,

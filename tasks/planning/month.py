@@ -28,6 +28,7 @@ from tasks.planning.permission import check_permitted, describe_future_extractio
 from tasks.planning.sources import check_page_operator, is_given_sources
 from tasks.protocols.registry import get_protocol
 from tasks.site.mark import UnwritableSite, check_target
+from tasks.warehouse.operations import MonthRefresh
 from tasks.warehouse.rows import UtcDatetime
 from tasks.warehouse.store import Readable
 
@@ -47,9 +48,9 @@ SELECT coalesce((
 """
 """Calls have no edition; the verdicts that rest on them do. Other calls (extraction, questions)
 count from the day the edition was begun."""
-REFRESHED = """
-SELECT edition, began_at, outcome, parameters FROM audit WHERE name = 'refresh' ORDER BY began_at
-"""
+REFRESHED = "SELECT * FROM refreshes ORDER BY began_at"
+NAMED_AGAIN = {"agents", "judge", "extractor", "budget_usd", "site", "batch", "to_publish"}
+"""The options that a month does not keep itself."""
 
 
 class RefreshOptions(Frozen):
@@ -240,6 +241,12 @@ def sum_spent(source: Readable, month: Month) -> float:
     return float(source.frame(SPENT, given)["usd"][0])
 
 
+def describe_refresh(month: Month, options: RefreshOptions) -> MonthRefresh:
+    """Describe a refresh of a month that begins now."""
+    given = options.model_dump_json(include=NAMED_AGAIN, exclude_none=True)
+    return MonthRefresh(edition=month.edition, options=given)
+
+
 def find_unfinished(
     source: Readable, settings: RefreshSettings, current: str = ""
 ) -> dict[str, str]:
@@ -248,7 +255,7 @@ def find_unfinished(
     runs = source.frame(REFRESHED).to_dicts()  # a scheduled one is of the month in which it began
     last = {run["edition"] or settings.edition_of(run["began_at"]): run for run in runs}
     return {
-        edition: _describe_unfinished(source, edition, json.loads(run["parameters"]))
+        edition: _describe_unfinished(source, edition, json.loads(run["options"]))
         for edition, run in last.items()
         if run["outcome"] != "ok" and edition not in (current, *settings.closed)
         and is_begun(source, edition)

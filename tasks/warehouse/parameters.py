@@ -1,19 +1,13 @@
-"""The parameters of commands and runs as the audit keeps them: as JSON, without secrets."""
+"""Command lines without secrets, for processes that wait."""
 
-import json
 import os
 import re
-from collections.abc import Mapping
-from enum import Enum
-from typing import Any
 
 from tasks.warehouse.rows import replace_surrogates
 
 HIDDEN = "[hidden]"
 MAX_CHARS = 1000
 """Longer texts are cut."""
-MAX_ITEMS = 100
-"""Of a longer list the rest is counted."""
 MIN_SECRET_CHARS = 6
 """Shorter values of variables are no secrets; hiding them would hide words."""
 _SECRET_NAME = re.compile(
@@ -36,16 +30,14 @@ _KNOWN_KEY = re.compile(
 """What providers' keys look like."""
 
 
-def format_parameters(given: Mapping[str, Any]) -> str:
-    """Format parameters as JSON, keys sorted; those without a value are left out."""
-    secrets = _find_secrets()
-    kept = {name: value for name, value in given.items() if value not in (None, [], ())}
-    return json.dumps(_hide("", kept, secrets), sort_keys=True, ensure_ascii=False, default=str)
-
-
 def hide_secrets(text: str) -> str:
     """Return a text, such as a command line, without secrets."""
-    return _hide_in_text(text, _find_secrets())
+    for secret in _find_secrets():
+        text = text.replace(secret, HIDDEN)
+    text = _USER_INFO.sub(f"{HIDDEN}@", text)
+    text = _SETTING.sub(_hide_setting, _KNOWN_KEY.sub(HIDDEN, text))
+    text = replace_surrogates(text)
+    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"
 
 
 def _find_secrets() -> list[str]:
@@ -62,34 +54,6 @@ def _find_secrets() -> list[str]:
 
 def _is_secret(name: str) -> bool:
     return bool(_SECRET_NAME.search(name)) and not _VARIABLE_NAME.search(name)
-
-
-def _hide(name: str, value: Any, secrets: list[str]) -> Any:
-    if value is not None and not isinstance(value, bool) and _is_secret(name):
-        return HIDDEN
-    if isinstance(value, Mapping):
-        return {
-            _hide_in_text(str(key), secrets): _hide(str(key), each, secrets)
-            for key, each in value.items()
-        }
-    if isinstance(value, list | tuple | set | frozenset):
-        kept = [_hide(name, each, secrets) for each in list(value)[:MAX_ITEMS]]
-        more = len(value) - len(kept)
-        return [*kept, f"… and {more:,} more"] if more else kept
-    if isinstance(value, Enum):
-        value = value.value
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return _hide_in_text(str(value), secrets)
-
-
-def _hide_in_text(text: str, secrets: list[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, HIDDEN)
-    text = _USER_INFO.sub(f"{HIDDEN}@", text)
-    text = _SETTING.sub(_hide_setting, _KNOWN_KEY.sub(HIDDEN, text))
-    text = replace_surrogates(text)
-    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"
 
 
 def _hide_setting(match: re.Match[str]) -> str:

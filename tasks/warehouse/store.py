@@ -3,8 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import duckdb
 import polars as pl
 
-from tasks.warehouse.audit import AuditEntry, get_activity, read_notes
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
 from tasks.warehouse.file_lock import lock_warehouse, wait_until_free
 from tasks.warehouse.lake import connect_lake, schema_lock, use_lake
@@ -112,11 +110,11 @@ class Warehouse:
 
     def write(self, *changes: Change) -> None:
         """Write changes in one transaction; return once they are committed."""
-        self._submit(*changes).result()
+        self._writer.submit(changes).result()
 
     async def write_async(self, *changes: Change) -> None:
         """Like `write`, without blocking the event loop."""
-        await asyncio.wrap_future(self._submit(*changes))
+        await asyncio.wrap_future(self._writer.submit(changes))
 
     @contextmanager
     def pretend(self, changes: Sequence[Change]) -> Iterator[None]:
@@ -129,34 +127,10 @@ class Warehouse:
         finally:
             cursor.rollback()
 
-    def take_notes(self) -> None:
-        """Take in the rows of the audit that wait as notes. A row that is complete stays."""
-        for path, entry in read_notes(self.location):
-            kept = self.rows(AuditEntry, "audit_id = $1", [entry.audit_id])
-            if not kept or kept[0].ended_at is None:
-                only_new = entry.ended_at is None
-                self._writer.submit([Change(AuditEntry, [entry], only_new=only_new)]).result()
-            path.unlink(missing_ok=True)
-
     def close(self) -> None:
         self._writer.close()
         self.locks.close()
         self._connection.close()
-
-    def _submit(self, *changes: Change) -> Future[None]:
-        """Queue changes; the first ones of what this process does bring its row of the audit."""
-        activity = get_activity()
-        if (
-            activity is None
-            or activity.is_recorded
-            or activity.where.url != self.url
-            or not any(change.rows or change.replacing for change in changes)
-        ):
-            return self._writer.submit(changes)
-        recorded = Change(AuditEntry, [activity.entry], only_new=True)
-        commit = self._writer.submit([recorded, *changes])
-        activity.commits.append(commit)
-        return commit
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         if not hasattr(self._local, "cursor"):
@@ -215,11 +189,7 @@ def open_warehouse(
             raise translate_error(error) from error
         _open[where.url] = warehouse
         try:
-            with suppress(OSError, WarehouseError):  # what is not taken in now waits for the next
-                warehouse.take_notes()
             yield warehouse
-            with suppress(OSError, WarehouseError):
-                warehouse.take_notes()  # of those that ended meanwhile
         finally:
             del _open[where.url]
             warehouse.close()
