@@ -21,19 +21,13 @@ MIN_PEOPLE = 3
 
 def make(
     edition: EditionOption,
-    kind: Annotated[
-        str, typer.Option("--kind", metavar="KIND", help=f"One of {', '.join(KINDS)}.")
-    ],
+    kind: Annotated[str, typer.Option(metavar="KIND", help=f"One of {', '.join(KINDS)}.")],
     agent: AgentsOption = None,
     size: Annotated[
-        int,
-        typer.Option("--items", min=1, help="Statements, or pairs of texts, to draw."),
+        int, typer.Option("--items", min=1, help="Statements, or pairs of texts, to draw.")
     ] = 20,
     seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", min=0, max=LARGEST_SEED, help="A different seed draws a different sheet."
-        ),
+        int, typer.Option(min=0, max=LARGEST_SEED, help="A different seed draws a different sheet.")
     ] = 0,
     to: FolderOption = Path(),
     warehouse: WarehouseOption = DEFAULT_LOCATION,
@@ -58,7 +52,7 @@ def make(
 
 def import_filled(
     file: Annotated[Path, typer.Argument(help="A filled CSV.")],
-    annotator: Annotated[str, typer.Option("--annotator", help="Who filled it in.")],
+    annotator: Annotated[str, typer.Option(help="Who filled it in.")],
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Check, un-blind and import a filled sheet; importing it again changes nothing."""

@@ -50,15 +50,12 @@ def compare_in_pairs(
     protocol: ScoreProtocolsOption = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            "--metric", help="By this metric; may be repeated. Headline metrics if not given."
-        ),
+        typer.Option(help="By this metric; may be repeated. Headline metrics if not given."),
     ] = None,
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            "--agent",
-            help="Only this agent's pairs; given twice, these two. All pairs if not given.",
+            help="Only this agent's pairs; given twice, these two. All pairs if not given."
         ),
     ] = None,
     judge: ScoreJudgeOption = None,

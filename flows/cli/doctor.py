@@ -37,9 +37,7 @@ def doctor(
     ] = False,
     edition: Annotated[
         str | None,
-        typer.Option(
-            "--edition", help="The edition to check for open work; the newest if not given."
-        ),
+        typer.Option(help="The edition to check for open work; the newest if not given."),
     ] = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,

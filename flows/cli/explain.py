@@ -46,16 +46,14 @@ def explain(
         ),
     ],
     edition: Annotated[
-        str | None, typer.Option("--edition", help="The report's edition; any if not given.")
+        str | None, typer.Option(help="The report's edition; any if not given.")
     ] = None,
     judge: JudgesOption = None,
     protocol: ScoreProtocolsOption = None,
     claim: Annotated[
-        int | None, typer.Option("--claim", help="Show one claim in full, by its number.")
+        int | None, typer.Option(help="Show one claim in full, by its number.")
     ] = None,
-    fact: Annotated[
-        int | None, typer.Option("--fact", help="Show one fact in full, by its number.")
-    ] = None,
+    fact: Annotated[int | None, typer.Option(help="Show one fact in full, by its number.")] = None,
     only_open: Annotated[
         bool, typer.Option("--open", help="Only items that a later run may still decide.")
     ] = False,

@@ -65,21 +65,17 @@ ReportOption = Annotated[
 ]
 SitesOption = Annotated[
     Path | None,
-    typer.Option(
-        "--to",
-        help="A folder for the site, with the figures that have changed.",
-    ),
+    typer.Option("--to", help="A folder for the site, with the figures that have changed."),
 ]
 
 
 def rejudge(
     edition: EditionOption,
-    judge: Annotated[str, typer.Option("--judge", help="The judge that judges again.")],
+    judge: Annotated[str, typer.Option(help="The judge that judges again.")],
     against: Annotated[
         str | None,
         typer.Option(
-            "--against",
-            help="The judge to compare with; the default judge, or the only other, if not given.",
+            help="The judge to compare with; the default judge, or the only other, if not given."
         ),
     ] = None,
     agent: AgentsOption = None,

@@ -44,8 +44,7 @@ CorpusOption = Annotated[
     ),
 ]
 AsOfOption = Annotated[
-    str | None,
-    typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30)."),
+    str | None, typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30).")
 ]
 OpenOption = Annotated[
     bool,
@@ -95,9 +94,9 @@ def sandbox(
     index: IndexOption = None,
     as_of: AsOfOption = None,
     ranking: RankingOption = None,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     name: NameOption = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = 8100,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8100,
     open_to_all: OpenOption = False,
     per_minute: PerMinuteOption = None,
     log_queries: Annotated[bool, typer.Option("--log-queries", help="Print every query.")] = False,

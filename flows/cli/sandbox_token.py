@@ -16,13 +16,13 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 
 def sandbox_token(
     edition: Annotated[str, make_edition_option("The edition that the sandbox serves.")],
-    assignment: Annotated[str, typer.Option("--assignment", help="What the agent works on.")],
-    agent: Annotated[str, typer.Option("--agent", help="Who will use it.")],
+    assignment: Annotated[str, typer.Option(help="What the agent works on.")],
+    agent: Annotated[str, typer.Option(help="Who will use it.")],
     hours: Annotated[
-        float, typer.Option("--hours", min=0.01, max=24 * 30, help="How long it is valid.")
+        float, typer.Option(min=0.01, max=24 * 30, help="How long it is valid.")
     ] = 24.0,
     index: Annotated[
-        Path | None, typer.Option("--index", help="The sandbox's --index, if it has one.")
+        Path | None, typer.Option(help="The sandbox's --index, if it has one.")
     ] = None,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
