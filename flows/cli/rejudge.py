@@ -122,7 +122,10 @@ def rejudge(
     if form == "table":
         _print_comparison(edition, found)
         if changes:
-            _print_changes(changes)
+            _print_table("The leaderboard before and after", figure_change_rows(changes.figures))
+            print_message(
+                "Percent. *: provisional: not all of the edition's reports are judged.\n", "dim"
+            )
     print_outcome(complete, outcome, Format(form), _collect_answers(found, changes))
 
 
@@ -195,11 +198,6 @@ def shorten_middle(text: str, most: int = 36) -> str:
     """Shorten a long text in the middle: URLs differ at their ends."""
     half = (most - 1) // 2
     return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
-
-
-def _print_changes(changes: BoardChanges) -> None:
-    _print_table("The leaderboard before and after", figure_change_rows(changes.figures))
-    print_message("Percent. *: provisional: not all of the edition's reports are judged.\n", "dim")
 
 
 def _print_table(title: str, rows: Sequence[dict[str, Any]]) -> None:

@@ -211,6 +211,7 @@ async def _build_index(source: "PageSource", settings: SandboxSettings, parent: 
         left_out.print()
         no_day.print()
     now = built.version
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     done = (
         f"{built.n_changed:,} new or changed, {built.n_removed:,} gone, "
         f"{time.monotonic() - began:.1f} s"
@@ -218,7 +219,7 @@ async def _build_index(source: "PageSource", settings: SandboxSettings, parent: 
     print_message(
         f"{source.name}: {format_count(now.n_pages, 'page')} in "
         f"{format_count(now.n_passages, 'passage')}, "
-        f"{_measure_megabytes(folder):.0f} MB ({done})",
+        f"{size / 2**20:.0f} MB ({done})",
     )
     print_message(f"Index      {folder}")
     return folder
@@ -257,7 +258,3 @@ def _parse_day(text: str | None) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         raise typer.BadParameter(f"--as-of: expected a day as 2025-11-30, not {text!r}.") from None
-
-
-def _measure_megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20

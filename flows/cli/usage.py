@@ -1,6 +1,6 @@
 """How commands are used: the words of their help, and the names that a shell completes: of agents,
-editions, judges, protocols and reports. For these no warehouse
-is opened: editions and reports are read from its exports, which each edition has."""
+editions, judges, protocols and reports. For these no warehouse is opened: editions and reports are
+read from its exports, which each edition has."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -117,15 +117,6 @@ class ReadableGroup(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, each with a word for its value."""
         return [_name_value(ctx, param) for param in super().get_params(ctx)]
-
-
-def name_command(ctx: Any) -> str:
-    """Return a command's name with those of its groups, however `evergreen` was started."""
-    names = []
-    while ctx.parent is not None:
-        names.append(ctx.info_name)
-        ctx = ctx.parent
-    return " ".join(reversed(names))
 
 
 def _name_value(ctx: Any, param: Any) -> Any:
