@@ -6,32 +6,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.doctor.configuration import check_configuration, check_keys, check_models, check_operator
+from tasks.doctor import configuration, machine, network, server, warehouse, work
 from tasks.doctor.finding import Finding, Found
-from tasks.doctor.machine import (
-    INSTALL,
-    check_disk,
-    check_extensions,
-    check_libraries,
-    check_python,
-)
-from tasks.doctor.network import (
-    NamesInUse,
-    check_endpoints,
-    check_time_zone,
-    find_endpoints,
-    find_names_in_use,
-)
-from tasks.doctor.server import PrefectServer, check_prefect
-from tasks.doctor.warehouse import (
-    RESTORE,
-    check_archive,
-    check_exports,
-    check_lake,
-    check_tables,
-    open_and_check,
-)
-from tasks.doctor.work import check_batches, check_editions, check_jobs, check_next_month
 from tasks.editions.names import check_edition
 from tasks.warehouse.errors import WarehouseError, first_line
 from tasks.warehouse.location import Location
@@ -45,7 +21,7 @@ class Scope:
 
     where: Location
     prefect_home: Path
-    server: PrefectServer | None
+    server: server.PrefectServer | None
     """The configured Prefect server, or one that runs here; None: there is none."""
     edition: str | None
     """The edition whose pending work is checked; None: the newest ones."""
@@ -53,7 +29,7 @@ class Scope:
     """Whether to contact nothing outside this machine and its servers."""
     deep: bool
     """Whether to read every row and every page."""
-    names: NamesInUse = field(default_factory=NamesInUse)
+    names: network.NamesInUse = field(default_factory=network.NamesInUse)
     """The judges and agents that are required or were used."""
     opening: Sequence[Found] = ()
     """What was found by opening the warehouse."""
@@ -105,82 +81,52 @@ class Check(NamedTuple):
 
 
 CHECKS = (
-    Check(
-        "software",
-        "python",
-        lambda scope: check_python(),
-        "Recreate the environment with a matching Python.",
-    ),
-    Check(
-        "software",
-        "libraries",
-        lambda scope: check_libraries(),
-        INSTALL.format(lock="requirements.lock"),
-    ),
-    Check(
-        "software",
-        "extensions",
-        lambda scope: check_extensions(),
-        f"{INSTALL.format(lock='requirements-lake.lock')} Without them, a lake cannot be used; "
-        "file warehouses can.",
-    ),
-    Check("configuration", "files", lambda scope: check_configuration()),
-    Check("configuration", "operator", lambda scope: check_operator()),
-    Check("keys", "", lambda scope: check_keys(scope.names, scope.has_block)),
+    Check("software", "python", lambda s: machine.check_python(), machine.RECREATE),
+    Check("software", "libraries", lambda s: machine.check_libraries(), machine.REINSTALL),
+    Check("software", "extensions", lambda s: machine.check_extensions(), machine.REINSTALL_LAKE),
+    Check("configuration", "files", lambda s: configuration.check_configuration()),
+    Check("configuration", "operator", lambda s: configuration.check_operator()),
+    Check("keys", "", lambda s: configuration.check_keys(s.names, s.has_block)),
     Check(
         "configuration",
         "models",
-        lambda scope: check_models(scope.names, utc_now().date()),
-        "What it delivered stays, but nothing new comes from that day on. Finish its pending "
-        "work, then name another (configs/judges.yaml, configs/agents.yaml, "
-        "configs/refresh.yaml).",
+        lambda s: configuration.check_models(s.names, utc_now().date()),
+        configuration.ENDED,
     ),
     Check(
         "endpoints",
         "",
-        lambda scope: () if scope.offline else check_endpoints(find_endpoints(scope.names)),
-        "Check the network, DNS, the firewall, and the address in configs/ or in the variable "
-        "that replaces it; --offline skips these checks.",
+        lambda s: () if s.offline else network.check_endpoints(network.find_endpoints(s.names)),
+        network.UNREACHABLE,
     ),
-    Check("clock", "time zone", lambda scope: check_time_zone()),
-    Check("prefect", "server", lambda scope: check_prefect(scope.server, scope.prefect_home)),
-    Check("warehouse", "", lambda scope: scope.opening),
-    Check("warehouse", "", lambda scope: check_tables(scope.source, scope.deep), RESTORE, "tables"),
+    Check("clock", "time zone", lambda s: network.check_time_zone()),
+    Check("prefect", "server", lambda s: server.check_prefect(s.server, s.prefect_home)),
+    Check("warehouse", "", lambda s: s.opening),
     Check(
         "warehouse",
         "",
-        lambda scope: check_archive(scope.source, scope.where, scope.deep),
-        "`evergreen backup restore` restores the missing ones.",
+        lambda s: warehouse.check_tables(s.source, s.deep),
+        warehouse.RESTORE,
         "tables",
     ),
     Check(
         "warehouse",
-        "export",
-        lambda scope: check_exports(scope.source, scope.where),
-        reads="tables",
-    ),
-    Check(
-        "warehouse",
-        "lake",
-        lambda scope: check_lake(scope.where),
-        "evergreen compact, ideally every night: queries open every file.",
+        "",
+        lambda s: warehouse.check_archive(s.source, s.where, s.deep),
+        warehouse.RESTORE_MISSING,
         "tables",
     ),
     Check(
-        "work",
-        "agents' jobs",
-        lambda scope: check_jobs(scope.source, scope.edition),
-        "evergreen ask --agent AGENT --edition E checks on them again.",
-        "rows",
-    ),
-    Check("work", "batches", lambda scope: check_batches(scope.source), reads="rows"),
-    Check(
-        "work", "the schedule's month", lambda scope: check_next_month(scope.source), reads="rows"
+        "warehouse", "export", lambda s: warehouse.check_exports(s.source, s.where), None, "tables"
     ),
     Check(
-        "work", "editions", lambda scope: check_editions(scope.source, scope.edition), reads="rows"
+        "warehouse", "lake", lambda s: warehouse.check_lake(s.where), warehouse.COMPACT, "tables"
     ),
-    Check("disk", "", lambda scope: check_disk(scope.where, [scope.prefect_home])),
+    Check("work", "agents' jobs", lambda s: work.check_jobs(s.source, s.edition), work.ASK, "rows"),
+    Check("work", "batches", lambda s: work.check_batches(s.source), None, "rows"),
+    Check("work", "the schedule's month", lambda s: work.check_next_month(s.source), None, "rows"),
+    Check("work", "editions", lambda s: work.check_editions(s.source, s.edition), None, "rows"),
+    Check("disk", "", lambda s: machine.check_disk(s.where, [s.prefect_home])),
 )
 """What is checked, in the order of the output."""
 
@@ -192,8 +138,8 @@ def examine(scope: Scope) -> Iterator[Finding]:
         UnknownName: the warehouse has no such edition.
     """
     found: dict[Check, list[Finding]] = {}
-    with open_and_check(scope.where) as (source, opening):
-        names = find_names_in_use(source)
+    with warehouse.open_and_check(scope.where) as (source, opening):
+        names = network.find_names_in_use(source)
         scope = replace(scope, opened=source, opening=opening, names=names)
         if source:
             if scope.edition:

@@ -32,6 +32,10 @@ from tasks.doctor.finding import Found, Status
 from tasks.doctor.network import NamesInUse, Relevance, find_services
 from tasks.models.prices import load_prices
 
+ENDED = (
+    "What it delivered stays, but nothing new comes from that day on. Finish its pending work, "
+    "then name another (configs/judges.yaml, configs/agents.yaml, configs/refresh.yaml)."
+)
 MISSING_KEY: dict[Relevance, tuple[Status, str]] = {
     "required": ("fail", " (the default judge, or named in configs/refresh.yaml)"),
     "used": ("warn", " (this warehouse holds their results)"),

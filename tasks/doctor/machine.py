@@ -23,7 +23,12 @@ PROJECT = "evergreen-bench"
 ROOT = Path(__file__).resolve().parents[2]
 ALWAYS_LISTED = ("prefect", "fastapi", "sqlalchemy", "duckdb", "polars")
 """Libraries whose versions are always listed."""
-INSTALL = "Reinstall the locked dependencies: pip install --require-hashes --no-deps -r {lock}."
+RECREATE = "Recreate the environment with a matching Python."
+INSTALL = "Reinstall the locked dependencies: pip install --require-hashes --no-deps -r"
+REINSTALL = f"{INSTALL} requirements.lock."
+REINSTALL_LAKE = (
+    f"{INSTALL} requirements-lake.lock. Without them, a lake cannot be used; file warehouses can."
+)
 NEEDED = "{:,.1f} GB are needed: room for two copies of the warehouse."
 MAKE_ROOM = (
     "Remove older backups (`evergreen backup --keep`), replaced warehouses beside this one, or "

@@ -38,6 +38,10 @@ UNION SELECT DISTINCT agent FROM jobs
 Relevance = Literal["required", "used", "unused"]
 """How much depends on a judge or an agent. `required`: the default judge, or scheduled in
 configs/refresh.yaml. `used`: the warehouse holds some of its results."""
+UNREACHABLE = (
+    "Check the network, DNS, the firewall, and the address in configs/ or in the variable that "
+    "replaces it; --offline skips these checks."
+)
 WRONG_TIME = (
     "Synchronize the system clock (timedatectl set-ntp true): schedules, time-outs and the times "
     "in the tables depend on it."

@@ -63,6 +63,8 @@ STUCK = (
     "Check whether that process still makes progress (its run in the Prefect UI, its log); if not, "
     "end it: what it committed is kept."
 )
+COMPACT = "evergreen compact, ideally every night: queries open every file."
+RESTORE_MISSING = "`evergreen backup restore` restores the missing ones."
 RESTORE = "Restore it from a backup: evergreen backup restore FOLDER."
 
 

@@ -26,6 +26,7 @@ from tasks.warehouse.errors import first_line
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable
 
+ASK = "evergreen ask --agent AGENT --edition E checks on them again."
 NEWEST = 3
 """Editions to check if none is named: planning an edition's cells takes a while."""
 LONG = timedelta(days=1)
