@@ -109,7 +109,7 @@ SANDBOX = GroupEntry(
     "Serve archived pages to agents: search and fetch, also as MCP tools; make a `token` for it.",
     {
         "token": CommandEntry(
-            "flows.cli.sandbox_token:sandbox_token",
+            "flows.cli.sandbox:sandbox_token",
             "evergreen sandbox token --edition 2026-11 --assignment Lighthouse --agent mine",
         ),
     },

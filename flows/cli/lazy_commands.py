@@ -87,7 +87,7 @@ def _build_group(name: str, group: GroupEntry) -> TyperGroup:
         invoke_without_command=callback is not None,
         no_args_is_help=callback is None,
     )
-    app.callback()(callback or _do_nothing)
+    app.callback()(callback or (lambda: None))
     command = typer.main.get_command(app)
     assert isinstance(command, TyperGroup)
     add_commands(command, group.commands)
@@ -97,10 +97,6 @@ def _build_group(name: str, group: GroupEntry) -> TyperGroup:
 def _format_example(example: str) -> str:
     """Return the end of a command's help."""
     return f"Example:\n\n{example}"
-
-
-def _do_nothing() -> None:
-    """The callback of a group that only has commands."""
 
 
 def read_summary(target: str) -> str:

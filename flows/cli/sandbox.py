@@ -1,17 +1,18 @@
-"""`evergreen sandbox`: serve archived pages to agents."""
+"""`evergreen sandbox`: serve archived pages to agents, and make a token for it."""
 
 import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 import typer
 
-from flows.cli.options import WarehouseOption
+from flows.cli.options import WarehouseOption, make_edition_option
 from flows.cli.sandbox_messages import (
     LimitedWarnings,
     check_served,
@@ -21,7 +22,7 @@ from flows.cli.sandbox_messages import (
     warn_about_open_access,
 )
 from flows.cli.warehouse import choose_edition
-from flows.display.console import print_message, transient_progress
+from flows.display.console import print_message, print_result, transient_progress
 from tasks.base import format_count
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
@@ -147,6 +148,33 @@ def sandbox(
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve_index(folder, served, settings, listening, names, on_query))
     print_message("Stopped.")
+
+
+def sandbox_token(
+    edition: Annotated[str, make_edition_option("The edition that the sandbox serves.")],
+    assignment: Annotated[str, typer.Option(help="What the agent works on.")],
+    agent: Annotated[str, typer.Option(help="Who will use it.")],
+    hours: Annotated[
+        float, typer.Option(min=0.01, max=24 * 30, help="How long it is valid.")
+    ] = 24.0,
+    index: Annotated[
+        Path | None, typer.Option(help="The sandbox's --index, if it has one.")
+    ] = None,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
+) -> None:
+    """Make a token for the sandbox, for an agent that Evergreen does not ask itself.
+
+    `evergreen ask` makes its own. What the token asks for is kept under its edition, assignment and
+    agent. The sandbox must have the same EVERGREEN_SANDBOX_KEY or, without one, the same warehouse.
+    """
+    from tasks.sandbox.source import sandbox_folder
+    from tasks.sandbox.tokens import SandboxToken, find_token_key, issue_token
+
+    claims = SandboxToken(
+        edition=edition, assignment=assignment, agent=agent, job=f"manual-{uuid4().hex[:16]}"
+    )
+    key = find_token_key(index or sandbox_folder(warehouse))
+    print_result(issue_token(key, claims, timedelta(hours=hours)), wrap=False)
 
 
 def _check_given(edition: str | None, corpus: Path | None, needs_token: bool) -> None:
