@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from tasks.configuration.errors import ConfigurationError
 from tasks.doctor import configuration, machine, network, server, warehouse, work
 from tasks.doctor.finding import Finding, Found
+from tasks.doctor.server import PrefectServer
 from tasks.editions.names import check_edition
 from tasks.warehouse.errors import WarehouseError, first_line
 from tasks.warehouse.location import Location
@@ -21,7 +22,7 @@ class Scope:
 
     where: Location
     prefect_home: Path
-    server: server.PrefectServer | None
+    server: PrefectServer | None
     """The configured Prefect server, or one that runs here; None: there is none."""
     edition: str | None
     """The edition whose pending work is checked; None: the newest ones."""
