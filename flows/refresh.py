@@ -27,13 +27,13 @@ from tasks.planning.month import (
     RefreshOptions,
     check_month,
     command_to_refresh,
-    describe_refresh,
     find_reporting_agents,
     find_unfinished,
     group_agents,
     has_pages,
     has_prompts,
     is_frozen,
+    make_refresh_row,
     resolve_month,
     searches_archive,
     sum_spent,
@@ -137,7 +137,7 @@ async def refresh(**given: Any) -> State[None]:
     with await hold_warehouse(options.warehouse) as store:
         began, settings = utc_now(), load_refresh()
         month = resolve_month(store, settings, options, _get_scheduled_time())
-        run = describe_refresh(month, options)
+        run = make_refresh_row(month, options)
         await store.write_async(Change(MonthRefresh, [run]))
         steps = RunSteps(month.edition, command_to_refresh(month.edition, options.model_dump()))
         for edition, said in find_unfinished(store, settings, month.edition).items():

@@ -24,8 +24,8 @@ from tasks.planning.month import (
     RefreshOptions,
     check_month,
     describe_month_extraction,
-    describe_refresh,
     find_unfinished,
+    make_refresh_row,
     resolve_month,
 )
 from tasks.planning.month_outcome import refresh_outcome
@@ -110,7 +110,7 @@ def refresh(
         done = None if left - {month.edition} else refresh_outcome(store, month, collection)
         if done is None or month.edition in left:
             ended = {"outcome": "begun" if done is None else "ok"}
-            run = describe_refresh(month, options).model_copy(update=ended)
+            run = make_refresh_row(month, options).model_copy(update=ended)
             store.write(Change(MonthRefresh, [run]))
     # The flow opens the warehouse itself, so that it is closed while a person decides.
     parameters = options.model_dump() | {"edition": month.edition, "warehouse": warehouse.url}

@@ -15,8 +15,9 @@ from packaging.specifiers import SpecifierSet
 from tasks.doctor.finding import Found, Status
 from tasks.files.locks import NoFileLocks, check_locks
 from tasks.files.room import find_existing, load_reserve
+from tasks.warehouse.compaction import measure_lake
 from tasks.warehouse.errors import WarehouseError, first_line
-from tasks.warehouse.lake_maintenance import load_extensions, measure_lake
+from tasks.warehouse.lake import load_extensions
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location
 
 PROJECT = "evergreen-bench"

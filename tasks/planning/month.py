@@ -241,8 +241,8 @@ def sum_spent(source: Readable, month: Month) -> float:
     return float(source.frame(SPENT, given)["usd"][0])
 
 
-def describe_refresh(month: Month, options: RefreshOptions) -> MonthRefresh:
-    """Describe a refresh of a month that begins now."""
+def make_refresh_row(month: Month, options: RefreshOptions) -> MonthRefresh:
+    """Make the row of a refresh that begins now."""
     given = options.model_dump_json(include=NAMED_AGAIN, exclude_none=True)
     return MonthRefresh(edition=month.edition, options=given)
 

@@ -35,7 +35,9 @@ def find_sites(source: Readable, edition: str) -> list[PublishedSite]:
     """Return the edition's sites that `publish` or `refresh` has written and that are still there,
     the last one at the end."""
     written = source.frame(PUBLISHED, [edition]).iter_rows()
-    sites = [PublishedSite(folder=folder, judges=json.loads(judges)) for folder, judges in written]
+    sites = [
+        PublishedSite(folder=folder, judges=json.loads(judges) or ()) for folder, judges in written
+    ]
     if monthly := load_refresh().publish:
         folder = monthly.to.format(edition=edition)
         sites.insert(0, PublishedSite(folder=folder, judges=monthly.judges))

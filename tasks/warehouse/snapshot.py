@@ -99,7 +99,10 @@ def export_edition(warehouse: "Warehouse", edition: str) -> Path:
             rows=counts,
         )
         (target / "manifest.json").write_text(manifest.model_dump_json(indent=1), "utf-8")
-        _replace_link(folder / "latest", target)
+        fresh = folder / f".latest-{os.getpid()}"
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(target.name)
+        fresh.replace(folder / "latest")
     except (OSError, duckdb.IOException) as error:
         shutil.rmtree(target, ignore_errors=True)
         raise UnwritableWarehouse(
@@ -199,13 +202,6 @@ def _export_table(warehouse: "Warehouse", model: type[Row], edition: str, target
         f"{_select_rows(model)} ORDER BY {order}",
         [edition],
     )
-
-
-def _replace_link(link: Path, target: Path) -> None:
-    fresh = link.with_name(f".latest-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(target.name)
-    fresh.replace(link)
 
 
 def _file_safe(edition: str) -> str:

@@ -54,6 +54,8 @@ def test_a_backup_is_made_verified_and_restored(
     assert (code, said.startswith(f"{new} is restored from {made}: ")) == (0, True)
     assert "Restored: 1 page, 0 files" in remarks
     assert without_backups(new) == without_backups(warehouse)
+    assert [place for _, place in contents(warehouse)["backups"]] == [str(backups)]
+    assert [place for _, place in contents(new)["backups"]] == [str(made)]
     _, said, _ = evergreen("backup", "--to", tmp_path / "again", "--warehouse", new)
     rows = counts.partition(" (schema ")[0]
     assert f": {rows} (schema " in said, "what is restored counts as what was backed up"
