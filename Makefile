@@ -110,7 +110,7 @@ rig-prefect: $(VENV)/dev ## Put a load on the local Prefect server, twice in a r
 rig-wheel: $(VENV)/dev ## Install the built wheel into an empty environment and use it there
 	$(BIN)/python -m tests.rigs.wheel
 
-rig-change: $(VENV)/dev ## Judge one sample report by another judge and show what changes on the site
+rig-change: $(VENV)/dev ## Judge one sample report by another judge and show which figures change
 	@rm -rf data/change && $(BIN)/python -m tests.rigs.travelling_verdict --to data/change
 
 rig-local-model: $(VENV)/dev ## Have a real small model answer the judges' prompts

@@ -21,8 +21,6 @@ from flows.runtime.artifacts import (
     add_costs_artifact,
     add_leaderboard_artifacts,
     add_table_artifact,
-    add_text_artifact,
-    format_markdown_table,
 )
 from flows.runtime.task_runs import check_completed
 from flows.runtime.warehouse import warehouse_flow
@@ -32,13 +30,12 @@ from tasks.judging.preconditions import check_judges
 from tasks.planning.options import EvaluateOptions, RejudgeOptions
 from tasks.publishing.changes import (
     AFTER,
-    BEFORE,
+    FIGURES,
+    BoardChanges,
     ComparisonStart,
-    SiteChanges,
     check_changes_folder,
     clear_comparison,
     compare_figures,
-    compare_files,
     load_figures,
     load_unfinished,
     save_changes,
@@ -71,7 +68,7 @@ async def rejudge(run: RunContext, options: RejudgeOptions) -> State[None]:
             store, edition, judge, options.against, options.agents, options.assignments,
             options.protocols,
         )  # fmt: skip
-        before = await _record_baseline(store, edition, judge, to) if to else None
+        before = _record_baseline(store, edition, judge, to) if to else None
         # Both judges must judge the same claims, so this one's model extracts none.
         state = await check_completed(await evaluate.within(run, EvaluateOptions(
             edition=edition, protocols=[*selection.protocols], agents=options.agents, judge=judge,
@@ -110,18 +107,15 @@ async def _add_comparison_artifacts(store: Warehouse, edition: str, found: Judge
     await add_leaderboard_artifacts(store, edition, (before, after))
 
 
-async def _record_baseline(
-    store: Warehouse, edition: str, judge: str, folder: Path
-) -> ComparisonStart:
-    """Publish the edition as it is before judging, or load the baseline of an interrupted run."""
+def _record_baseline(store: Warehouse, edition: str, judge: str, folder: Path) -> ComparisonStart:
+    """Save the figures as they are before judging, or load those of an interrupted run."""
     if kept := load_unfinished(folder, edition, judge):
         print_message(
-            f"Comparing with {folder / BEFORE}, the start of an earlier, interrupted run."
+            f"Comparing with {folder / FIGURES}, the start of an earlier, interrupted run."
         )
         return kept
     check_current(store, edition)
     clear_comparison(folder)
-    await run_site_task(store, edition, folder / BEFORE)
     figures = load_figures(store, edition).to_dicts()
     begun = ComparisonStart(
         edition=edition, judge=judge, scorer_version=SCORER_VERSION, figures=figures
@@ -133,22 +127,14 @@ async def _record_baseline(
 async def _publish_changes(
     store: Warehouse, before: ComparisonStart, folder: Path, *, complete: bool
 ) -> None:
-    """Publish again, and save the differences beside both sites."""
+    """Publish the edition, and save what has changed beside its site."""
     edition = before.edition
     await run_site_task(store, edition, folder / AFTER)
-    files, n_files = compare_files(folder / BEFORE, folder / AFTER)
-    changes = SiteChanges(
-        figures=compare_figures(before.board, load_figures(store, edition)),
-        files=files,
-        n_files=n_files,
-        complete=complete,
-    )
+    figures = compare_figures(before.board, load_figures(store, edition))
+    changes = BoardChanges(figures=figures, complete=complete)
     save_changes(folder, changes)
     await add_table_artifact(
         "changed-figures",
         figure_change_rows(changes.figures),
         f"{edition}: figures of the leaderboard that have changed, in percent.",
     )
-    rows = [{"file": file.path, "change": file.change} for file in files[:100]]
-    text = f"{len(files):,} of {n_files:,} files differ.\n\n{format_markdown_table(rows)}"
-    await add_text_artifact("changed-pages", text, f"{edition}: differences of both sites.")

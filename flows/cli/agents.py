@@ -84,22 +84,16 @@ def jobs(
         list[str] | None,
         typer.Argument(metavar="JOB", help="Jobs to show or to resolve, by name or its end."),
     ] = None,
-    edition: Annotated[
-        str | None, typer.Option("--edition", help="Only jobs of this edition.")
-    ] = None,
+    edition: Annotated[str | None, typer.Option(help="Only jobs of this edition.")] = None,
     agent: AgentsOption = None,
-    state: Annotated[
-        JobState | None, typer.Option("--state", help="Only jobs in this state.")
-    ] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     again: Annotated[
         bool,
         typer.Option("--ask-again", help="Give up the named jobs; the next run buys them again."),
     ] = False,
     remote_id: Annotated[
         str | None,
-        typer.Option(
-            "--remote-id", metavar="ID", help="The provider's id of a lost job that you have found."
-        ),
+        typer.Option(metavar="ID", help="The provider's id of a lost job that you have found."),
     ] = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
@@ -142,12 +136,12 @@ def cost(
     agent: Annotated[str, typer.Argument(help="An agent with reports in the edition.")],
     edition: EditionOption,
     assignment: AssignmentsOption = None,
-    usd: Annotated[float | None, typer.Option("--usd", min=0.0, help="USD per report.")] = None,
+    usd: Annotated[float | None, typer.Option(min=0.0, help="USD per report.")] = None,
     minutes: Annotated[
-        float | None, typer.Option("--minutes", min=0.0, help="A person's minutes per report.")
+        float | None, typer.Option(min=0.0, help="A person's minutes per report.")
     ] = None,
     note: Annotated[
-        str | None, typer.Option("--note", metavar="TEXT", help="E.g. which subscription.")
+        str | None, typer.Option(metavar="TEXT", help="E.g. which subscription.")
     ] = None,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

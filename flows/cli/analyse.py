@@ -24,14 +24,13 @@ def analyse(
     edition: EditionOption,
     judge: ScoreJudgeOption = None,
     protocol: Annotated[
-        str | None,
-        typer.Option("--protocol", help="The metric's protocol; Wiki Writing where possible."),
+        str | None, typer.Option(help="The metric's protocol; Wiki Writing where possible.")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option("--metric", help="The metric to analyse by category and age.")
+        str | None, typer.Option(help="The metric to analyse by category and age.")
     ] = None,
     only: Annotated[
-        Analysis | None, typer.Option("--only", help="Only this analysis; all if not given.")
+        Analysis | None, typer.Option(help="Only this analysis; all if not given.")
     ] = None,
     form: FormatOption = Format.TABLE,
     output: OutputFileOption = None,

@@ -21,34 +21,28 @@ MIN_PEOPLE = 3
 
 def make(
     edition: EditionOption,
-    kind: Annotated[
-        str, typer.Option("--kind", metavar="KIND", help=f"One of {', '.join(KINDS)}.")
-    ],
+    kind: Annotated[str, typer.Option(metavar="KIND", help=f"One of {', '.join(KINDS)}.")],
     agent: AgentsOption = None,
     size: Annotated[
-        int,
-        typer.Option("--items", min=1, help="Statements, or pairs of texts, to draw."),
+        int, typer.Option("--items", min=1, help="Statements, or pairs of texts, to draw.")
     ] = 20,
     seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", min=0, max=LARGEST_SEED, help="A different seed draws a different sheet."
-        ),
+        int, typer.Option(min=0, max=LARGEST_SEED, help="A different seed draws a different sheet.")
     ] = 0,
     to: FolderOption = Path(),
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
-    """Draw a sheet as SHEET.csv and SHEET.html with the same questions; people fill in either."""
+    """Draw a sheet as SHEET.html, a page that people fill in and that downloads a CSV."""
     with open_existing_warehouse(warehouse) as store:
         sheet = make_annotation_sheet(store, edition, kind, agent or [], size, seed)
-    table, page = write_sheet(sheet, to)
+    page = write_sheet(sheet, to)
     if len(sheet.panels) < size:
         print_message(f"There are only {len(sheet.panels)}, not {size}: the sheet has them all.")
     questions, parts = len(sheet.items), len(sheet.panels)
     print_message(
         f"{sheet.name}: {format_count(questions, 'question')} in {format_count(parts, 'part')}."
     )
-    print_message(f"Page  {page}\nCSV   {table}")
+    print_message(f"Page  {page}")
     print_message(
         f"Next: send the page to each person (for {kind}, {MIN_PEOPLE} or more give a "
         "majority). It works offline and downloads a filled CSV. For each CSV:\n"
@@ -58,7 +52,7 @@ def make(
 
 def import_filled(
     file: Annotated[Path, typer.Argument(help="A filled CSV.")],
-    annotator: Annotated[str, typer.Option("--annotator", help="Who filled it in.")],
+    annotator: Annotated[str, typer.Option(help="Who filled it in.")],
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Check, un-blind and import a filled sheet; importing it again changes nothing."""

@@ -43,14 +43,12 @@ def make(
     to: Annotated[
         Path | None,
         typer.Option(
-            "--to",
             metavar="FOLDER|FILE.tar",
             help="A folder for many backups that share their pages, or a new file, NAME.tar.",
         ),
     ] = None,
     keep: Annotated[
-        int | None,
-        typer.Option("--keep", min=1, help="Keep only this many of the folder's backups."),
+        int | None, typer.Option(min=1, help="Keep only this many of the folder's backups.")
     ] = None,
     sign: SignOption = None,
     allow_keys: Annotated[

@@ -39,29 +39,24 @@ class CallStatus(StrEnum):
 def calls(
     judge: CallJudgeOption = None,
     step: Annotated[
-        str | None, typer.Option("--step", metavar="STEP", help="Only calls of this step.")
+        str | None, typer.Option(metavar="STEP", help="Only calls of this step.")
     ] = None,
-    status: Annotated[
-        CallStatus | None, typer.Option("--status", help="Only calls with this status.")
-    ] = None,
+    status: Annotated[CallStatus | None, typer.Option(help="Only calls with this status.")] = None,
     show: Annotated[
         str | None,
-        typer.Option("--show", metavar="ID", help="Show one call in full, by the start of its id."),
+        typer.Option(metavar="ID", help="Show one call in full, by the start of its id."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Write the calls to this file as JSON Lines.")
+        Path | None, typer.Option(help="Write the calls to this file as JSON Lines.")
     ] = None,
     by: Annotated[
-        TokenLevel | None,
-        typer.Option("--by", help="Sum up the calls of judging; a batch is one request."),
+        TokenLevel | None, typer.Option(help="Sum up the calls of judging; a batch is one request.")
     ] = None,
     edition: Annotated[
-        str | None,
-        typer.Option("--edition", help="With --by: the edition judged; the newest if not given."),
+        str | None, typer.Option(help="With --by: the edition judged; the newest if not given.")
     ] = None,
     protocol: Annotated[
-        str | None,
-        typer.Option("--protocol", help="With --by: only judging by this; all if not given."),
+        str | None, typer.Option(help="With --by: only judging by this; all if not given.")
     ] = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,

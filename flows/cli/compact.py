@@ -21,8 +21,7 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 
 def compact(
     keep_days: Annotated[
-        float,
-        typer.Option("--keep-days", min=1.0, help="How long a lake's earlier states are kept."),
+        float, typer.Option(min=1.0, help="How long a lake's earlier states are kept.")
     ] = KEPT_DAYS,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,

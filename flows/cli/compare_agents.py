@@ -50,15 +50,12 @@ def compare_in_pairs(
     protocol: ScoreProtocolsOption = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            "--metric", help="By this metric; may be repeated. Headline metrics if not given."
-        ),
+        typer.Option(help="By this metric; may be repeated. Headline metrics if not given."),
     ] = None,
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            "--agent",
-            help="Only this agent's pairs; given twice, these two. All pairs if not given.",
+            help="Only this agent's pairs; given twice, these two. All pairs if not given."
         ),
     ] = None,
     judge: ScoreJudgeOption = None,
@@ -78,21 +75,15 @@ def compare_in_pairs(
     entries = {(p, entry.name): entry for p, of in known.items() for entry in of.metrics}
     for key, rows in found.group_by("protocol", "metric", maintain_order=True):
         _print_metric(rows, str(key[0]), entries.get((str(key[0]), str(key[1]))))
-    few = _count_too_few(found)
-    if few:
+    counts = found.filter(pl.col("p").is_not_null())["n_articles"].to_list()
+    most: int = max(counts, default=0)
+    if 0 < most < MIN_ARTICLES:
         print_result(
-            f"{format_count(few, 'article')} are too few for any difference to be significant."
+            f"{format_count(most, 'article')} are too few for any difference to be significant."
         )
     for reason in found["unranked"].drop_nulls().unique(maintain_order=True):
         print_result(f"Not ranked: {reason}. {SELECTED}")
     print_result(NOTE, style="dim")
-
-
-def _count_too_few(pairs: pl.DataFrame) -> int:
-    """Return the most articles that a pair rests on if no pair could be significant, else 0."""
-    counts = pairs.filter(pl.col("p").is_not_null())["n_articles"].to_list()
-    most: int = max(counts, default=0)
-    return most if most < MIN_ARTICLES else 0
 
 
 def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) -> None:

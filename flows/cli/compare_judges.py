@@ -40,9 +40,8 @@ def compare_with_people(
     labels: Annotated[
         Path | None,
         typer.Option(
-            "--labels",
             help="Compare with these labels instead of the imported ones: a CSV with the columns "
-            f"{', '.join(FILE_COLUMNS)} and, for several people, annotator.",
+            f"{', '.join(FILE_COLUMNS)} and, for several people, annotator."
         ),
     ] = None,
     form: FormatOption = Format.TABLE,

@@ -38,7 +38,7 @@ def compare_protocols(
     edition: EditionOption,
     judge: ScoreJudgeOption = None,
     protocol: ScoreProtocolsOption = None,
-    over: Annotated[Over, typer.Option("--over", help="What the correlations rank.")] = "agents",
+    over: Annotated[Over, typer.Option(help="What the correlations rank.")] = "agents",
     same_reports: Annotated[
         bool,
         typer.Option(

@@ -37,9 +37,7 @@ def doctor(
     ] = False,
     edition: Annotated[
         str | None,
-        typer.Option(
-            "--edition", help="The edition to check for open work; the newest if not given."
-        ),
+        typer.Option(help="The edition to check for open work; the newest if not given."),
     ] = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
@@ -50,18 +48,18 @@ def doctor(
     the clock, the Prefect server, the warehouse and its archive, open work, disks. Nothing is
     written, bought or sent. Exit code 0 if no check failed; warnings do not count.
     """
-    from tasks.doctor.run import examine  # with a good part of all there is
+    from tasks.doctor.checks import Scope, examine  # with a good part of all there is
 
+    scope = Scope(
+        where=warehouse,
+        prefect_home=prefect_home(),
+        server=_find_server(),
+        edition=edition,
+        offline=offline,
+        deep=deep,
+    )
     with STDERR.status("Checking …"):
-        checks = examine(
-            warehouse,
-            prefect_home(),
-            _find_server(),
-            edition=edition,
-            offline=offline,
-            deep=deep,
-        )
-        findings = list(checks)
+        findings = list(examine(scope))
     counts = count_by_status(findings)
     if form == "json":
         listed = [found.model_dump() for found in findings]

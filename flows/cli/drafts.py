@@ -35,7 +35,7 @@ from tasks.warehouse.location import DEFAULT_LOCATION
 
 def draft_rubrics(
     edition: Annotated[str, make_edition_option("An edition with articles and their facts.")],
-    judge: Annotated[str, typer.Option("--judge", help="The judge that drafts; it needs a model.")],
+    judge: Annotated[str, typer.Option(help="The judge that drafts; it needs a model.")],
     to: FolderOption,
     assignment: AssignmentsOption = None,
     budget: BudgetOption = None,

@@ -98,8 +98,7 @@ def collect(
         int | None, typer.Option(min=1, help="How many to choose at most; 100 if not given.")
     ] = None,
     wiki_api: Annotated[
-        str | None,
-        typer.Option("--wiki-api", help="Another wiki's api.php; English Wikipedia if not given."),
+        str | None, typer.Option(help="Another wiki's api.php; English Wikipedia if not given.")
     ] = None,
     spread: Annotated[
         bool | None,
@@ -169,11 +168,10 @@ def _print_choice(
 def assign(
     name: EditionOption,
     protocol: Annotated[
-        str, typer.Option("--protocol", help="The protocol that will judge the reports.")
+        str, typer.Option(help="The protocol that will judge the reports.")
     ] = "wiki_writing",
     judge: Annotated[
-        str | None,
-        typer.Option("--judge", help="The judge that makes questions (claim_discovery); a model."),
+        str | None, typer.Option(help="The judge that makes questions (claim_discovery); a model.")
     ] = None,
     articles: Annotated[
         int | None,

@@ -46,16 +46,14 @@ def explain(
         ),
     ],
     edition: Annotated[
-        str | None, typer.Option("--edition", help="The report's edition; any if not given.")
+        str | None, typer.Option(help="The report's edition; any if not given.")
     ] = None,
     judge: JudgesOption = None,
     protocol: ScoreProtocolsOption = None,
     claim: Annotated[
-        int | None, typer.Option("--claim", help="Show one claim in full, by its number.")
+        int | None, typer.Option(help="Show one claim in full, by its number.")
     ] = None,
-    fact: Annotated[
-        int | None, typer.Option("--fact", help="Show one fact in full, by its number.")
-    ] = None,
+    fact: Annotated[int | None, typer.Option(help="Show one fact in full, by its number.")] = None,
     only_open: Annotated[
         bool, typer.Option("--open", help="Only items that a later run may still decide.")
     ] = False,
@@ -69,7 +67,11 @@ def explain(
         if of := find_agent(source, edition, report):
             if claim is not None or fact is not None or only_open:
                 raise typer.BadParameter("name one report: AGENT/TITLE.")
-            _print_agent([*explain_reports(source, *of, None, judges, protocols)], form)
+            reports = explain_reports(source, *of, None, judges, protocols)
+            if form == "json":
+                print(format_json([asdict(select_failed_claims(each)) for each in reports]))
+            else:
+                print_failed_claims([*reports])
             return
         key = find_report(source, edition, report)
         (found,) = explain_reports(source, *key[:2], [key[2]], judges, protocols)
@@ -86,13 +88,6 @@ def explain(
         print(format_json(asdict(found)))
     else:
         print_report(found, whole=claim is not None or fact is not None, brief=not protocols)
-
-
-def _print_agent(reports: Sequence[ExplainedReport], form: str) -> None:
-    if form == "json":
-        print(format_json([asdict(select_failed_claims(report)) for report in reports]))
-    else:
-        print_failed_claims(reports)
 
 
 def _select_by_number(

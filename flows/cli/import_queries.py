@@ -116,8 +116,7 @@ def import_rigorous(
 def import_drb(
     path: Annotated[Path, typer.Argument(help="Your clone of the repository, or its data folder.")],
     edition: Annotated[
-        str | None,
-        typer.Option("--edition", help="The edition's name; deepresearch_bench if not given."),
+        str | None, typer.Option(help="The edition's name; deepresearch_bench if not given.")
     ] = None,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

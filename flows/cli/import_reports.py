@@ -37,25 +37,19 @@ def import_report_files(
     agent: Annotated[
         str | None,
         typer.Option(
-            "--agent",
             help="The reports' agent; if not given, each agent has a folder in PATH or in "
-            "PATH/report.",
+            "PATH/report."
         ),
     ] = None,
     yes: Annotated[
         bool,
-        typer.Option(
-            "--yes",
-            help="Accept guesses: numbers that are in no id, and similar names.",
-        ),
+        typer.Option("--yes", help="Accept guesses: numbers that are in no id, and similar names."),
     ] = False,
     replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Also replace reports that an agent was asked for."),
+        bool, typer.Option("--replace", help="Also replace reports that an agent was asked for.")
     ] = False,
     dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Only show what would be imported; nothing is kept."),
+        bool, typer.Option("--dry-run", help="Only show what would be imported; nothing is kept.")
     ] = False,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

@@ -1,8 +1,11 @@
 """Commands that are listed without being imported, and imported when called."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
@@ -16,8 +19,6 @@ class CommandEntry(NamedTuple):
 
     target: str
     """`module:function`."""
-    help: str
-    """The first sentence of the function's docstring."""
     example: str
     settings: Mapping[str, Any] = {}
     """Settings of the command's context."""
@@ -40,7 +41,8 @@ class LazyCommand(TyperCommand):
     def __init__(
         self, name: str, entry: CommandEntry | GroupEntry, panel: str | None = None
     ) -> None:
-        super().__init__(name, short_help=entry.help, rich_help_panel=panel)
+        summary = entry.help if isinstance(entry, GroupEntry) else read_summary(entry.target)
+        super().__init__(name, short_help=summary, rich_help_panel=panel)
         self.entry = entry
 
     @cached_property
@@ -85,7 +87,7 @@ def _build_group(name: str, group: GroupEntry) -> TyperGroup:
         invoke_without_command=callback is not None,
         no_args_is_help=callback is None,
     )
-    app.callback()(callback or _do_nothing)
+    app.callback()(callback or (lambda: None))
     command = typer.main.get_command(app)
     assert isinstance(command, TyperGroup)
     add_commands(command, group.commands)
@@ -97,8 +99,15 @@ def _format_example(example: str) -> str:
     return f"Example:\n\n{example}"
 
 
-def _do_nothing() -> None:
-    """The callback of a group that only has commands."""
+def read_summary(target: str) -> str:
+    """Read the first sentence of a function's docstring without importing its module."""
+    module, _, function = target.partition(":")
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    source = Path(spec.origin).read_text("utf-8")
+    _, docstring, _ = source.partition(f"\ndef {function}(")[2].split('"""', 2)
+    return re.split(r"(?<=\.)\s", docstring.strip(), maxsplit=1)[0].replace("\n    ", " ")
 
 
 def _import_function(target: str) -> Callable[..., Any]:

@@ -27,16 +27,12 @@ from tasks.warehouse.store import Readable
 def leaderboard(
     edition: EditionOption,
     protocol: ScoreProtocolsOption = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="Only this judge; all if not given.")
-    ] = None,
+    judge: Annotated[str | None, typer.Option(help="Only this judge; all if not given.")] = None,
     by: Annotated[
-        Grouping | None,
-        typer.Option("--by", help="Group the figures by language or theme of the tasks."),
+        Grouping | None, typer.Option(help="Group the figures by language or theme of the tasks.")
     ] = None,
     metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", help="With --by: only this metric; may be repeated."),
+        list[str] | None, typer.Option(help="With --by: only this metric; may be repeated.")
     ] = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,

@@ -122,7 +122,7 @@ def options(
         ),
     ] = False,
     log_level: Annotated[
-        LogLevel | None, typer.Option("--log-level", envvar=LOG_LEVEL_VARIABLE, help=LOG_LEVEL_HELP)
+        LogLevel | None, typer.Option(envvar=LOG_LEVEL_VARIABLE, help=LOG_LEVEL_HELP)
     ] = None,
     version: Annotated[
         bool,

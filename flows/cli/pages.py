@@ -59,14 +59,11 @@ def fetch(
     edition: EditionOption,
     agent: Annotated[
         list[str] | None,
-        typer.Option(
-            "--agent", help="Only the pages that this agent's reports cite; may be repeated."
-        ),
+        typer.Option(help="Only the pages that this agent's reports cite; may be repeated."),
     ] = None,
     fallback: Annotated[
         list[str] | None,
         typer.Option(
-            "--fallback",
             metavar="jina|wayback|none",
             help="A fallback for pages that fail: jina, wayback, or `none`. Those of "
             "configs/web.yaml if not given.",
@@ -76,9 +73,8 @@ def fetch(
     extractor: Annotated[
         str | None,
         typer.Option(
-            "--extractor",
             help="Who extracts claims that nobody has extracted: a judge, or `offline`; the "
-            "default judge if not given and it calls a model.",
+            "default judge if not given and it calls a model."
         ),
     ] = None,
     form: FormatOption = Format.TABLE,
@@ -131,8 +127,7 @@ def counts(
 def references(
     edition: EditionOption,
     judge: Annotated[
-        str | None,
-        typer.Option("--judge", help="The judge of the verdicts; the default judge if not given."),
+        str | None, typer.Option(help="The judge of the verdicts; the default judge if not given.")
     ] = None,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
@@ -181,9 +176,7 @@ def export(
     edition: EditionOption,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", help="The file to write: NAME.warc.gz, or NAME.jsonl.gz with texts only."
-        ),
+        typer.Option(help="The file to write: NAME.warc.gz, or NAME.jsonl.gz with texts only."),
     ],
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

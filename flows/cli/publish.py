@@ -40,7 +40,7 @@ def _check_positive(hours: float) -> float:
 
 def publish(
     edition: EditionOption,
-    to: Annotated[Path, typer.Option("--to", help="The site's folder; replaced as a whole.")],
+    to: Annotated[Path, typer.Option(help="The site's folder; replaced as a whole.")],
     judge: JudgesOption = None,
     snapshots: Annotated[
         Snapshots,
@@ -83,7 +83,7 @@ def publish(
 
 def export_results(
     edition: Annotated[str, make_edition_option("An edition imported by `import drb2`.")],
-    judge: Annotated[str, typer.Option("--judge", help="The judge of the verdicts.")],
+    judge: Annotated[str, typer.Option(help="The judge of the verdicts.")],
     to: FolderOption,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:

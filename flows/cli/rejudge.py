@@ -39,12 +39,12 @@ from tasks.analysis.judges import (
 from tasks.editions.names import find_report
 from tasks.judging.preconditions import check_judges
 from tasks.planning.options import EvaluateOptions, RejudgeOptions
-from tasks.publishing.changes import SiteChanges, load_changes
+from tasks.publishing.changes import BoardChanges, load_changes
 from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Warehouse
 
-MAX_VERDICTS, MAX_FILES = 20, 20
+MAX_VERDICTS = 20
 NUMERIC_COLUMNS = {
     "items",
     "assignments",
@@ -66,21 +66,17 @@ ReportOption = Annotated[
 ]
 SitesOption = Annotated[
     Path | None,
-    typer.Option(
-        "--to",
-        help="A folder for the site before and after, with the figures and files that differ.",
-    ),
+    typer.Option("--to", help="A folder for the site, with the figures that have changed."),
 ]
 
 
 def rejudge(
     edition: EditionOption,
-    judge: Annotated[str, typer.Option("--judge", help="The judge that judges again.")],
+    judge: Annotated[str, typer.Option(help="The judge that judges again.")],
     against: Annotated[
         str | None,
         typer.Option(
-            "--against",
-            help="The judge to compare with; the default judge, or the only other, if not given.",
+            help="The judge to compare with; the default judge, or the only other, if not given."
         ),
     ] = None,
     agent: AgentsOption = None,
@@ -118,8 +114,11 @@ def rejudge(
     changes = load_changes(to) if to else None
     if form == "table":
         _print_comparison(edition, found)
-        if changes and to:
-            _print_changes(changes, to)
+        if changes:
+            _print_table("The leaderboard before and after", figure_change_rows(changes.figures))
+            print_message(
+                "Percent. *: provisional: not all of the edition's reports are judged.\n", "dim"
+            )
     print_outcome(complete, outcome, Format(form), _collect_answers(found, changes))
 
 
@@ -146,12 +145,11 @@ def _compare_if_judged(
 
 
 def _collect_answers(
-    found: JudgeComparison, changes: SiteChanges | None
+    found: JudgeComparison, changes: BoardChanges | None
 ) -> dict[str, pl.DataFrame]:
     answers = {"agreement": found.agreement, "changed": found.changed, "figures": found.figures}
     if changes:
         answers["changed_figures"] = pl.DataFrame([each.model_dump() for each in changes.figures])
-        answers["changed_files"] = pl.DataFrame([each.model_dump() for each in changes.files])
     return answers
 
 
@@ -194,16 +192,6 @@ def shorten_middle(text: str, most: int = 36) -> str:
     """Shorten a long text in the middle: URLs differ at their ends."""
     half = (most - 1) // 2
     return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
-
-
-def _print_changes(changes: SiteChanges, folder: Path) -> None:
-    _print_table("The leaderboard before and after", figure_change_rows(changes.figures))
-    print_message("Percent. *: provisional: not all of the edition's reports are judged.\n", "dim")
-    files = [{"file": f.path, "change": f.change} for f in changes.files]
-    if files:
-        _print_table(f"{folder}: differences of both sites", files[:MAX_FILES])
-    more = f"; all are in {folder / 'changes.json'}" if len(files) > MAX_FILES else ""
-    print_message(f"Files that differ: {len(files):,} of {changes.n_files:,}{more}.\n", "dim")
 
 
 def _print_table(title: str, rows: Sequence[dict[str, Any]]) -> None:

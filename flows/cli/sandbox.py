@@ -1,17 +1,18 @@
-"""`evergreen sandbox`: serve archived pages to agents."""
+"""`evergreen sandbox`: serve archived pages to agents, and make a token for it."""
 
 import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 import typer
 
-from flows.cli.options import WarehouseOption
+from flows.cli.options import WarehouseOption, make_edition_option
 from flows.cli.sandbox_messages import (
     LimitedWarnings,
     check_served,
@@ -21,7 +22,7 @@ from flows.cli.sandbox_messages import (
     warn_about_open_access,
 )
 from flows.cli.warehouse import choose_edition
-from flows.display.console import print_message, transient_progress
+from flows.display.console import print_message, print_result, transient_progress
 from tasks.base import format_count
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
@@ -44,8 +45,7 @@ CorpusOption = Annotated[
     ),
 ]
 AsOfOption = Annotated[
-    str | None,
-    typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30)."),
+    str | None, typer.Option("--as-of", help="Leave out pages from after this day (2025-11-30).")
 ]
 OpenOption = Annotated[
     bool,
@@ -95,9 +95,9 @@ def sandbox(
     index: IndexOption = None,
     as_of: AsOfOption = None,
     ranking: RankingOption = None,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     name: NameOption = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = 8100,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8100,
     open_to_all: OpenOption = False,
     per_minute: PerMinuteOption = None,
     log_queries: Annotated[bool, typer.Option("--log-queries", help="Print every query.")] = False,
@@ -148,6 +148,33 @@ def sandbox(
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve_index(folder, served, settings, listening, names, on_query))
     print_message("Stopped.")
+
+
+def sandbox_token(
+    edition: Annotated[str, make_edition_option("The edition that the sandbox serves.")],
+    assignment: Annotated[str, typer.Option(help="What the agent works on.")],
+    agent: Annotated[str, typer.Option(help="Who will use it.")],
+    hours: Annotated[
+        float, typer.Option(min=0.01, max=24 * 30, help="How long it is valid.")
+    ] = 24.0,
+    index: Annotated[
+        Path | None, typer.Option(help="The sandbox's --index, if it has one.")
+    ] = None,
+    warehouse: WarehouseOption = DEFAULT_LOCATION,
+) -> None:
+    """Make a token for the sandbox, for an agent that Evergreen does not ask itself.
+
+    `evergreen ask` makes its own. What the token asks for is kept under its edition, assignment and
+    agent. The sandbox must have the same EVERGREEN_SANDBOX_KEY or, without one, the same warehouse.
+    """
+    from tasks.sandbox.source import sandbox_folder
+    from tasks.sandbox.tokens import SandboxToken, find_token_key, issue_token
+
+    claims = SandboxToken(
+        edition=edition, assignment=assignment, agent=agent, job=f"manual-{uuid4().hex[:16]}"
+    )
+    key = find_token_key(index or sandbox_folder(warehouse))
+    print_result(issue_token(key, claims, timedelta(hours=hours)), wrap=False)
 
 
 def _check_given(edition: str | None, corpus: Path | None, needs_token: bool) -> None:
@@ -212,6 +239,7 @@ async def _build_index(source: "PageSource", settings: SandboxSettings, parent: 
         left_out.print()
         no_day.print()
     now = built.version
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     done = (
         f"{built.n_changed:,} new or changed, {built.n_removed:,} gone, "
         f"{time.monotonic() - began:.1f} s"
@@ -219,7 +247,7 @@ async def _build_index(source: "PageSource", settings: SandboxSettings, parent: 
     print_message(
         f"{source.name}: {format_count(now.n_pages, 'page')} in "
         f"{format_count(now.n_passages, 'passage')}, "
-        f"{_measure_megabytes(folder):.0f} MB ({done})",
+        f"{size / 2**20:.0f} MB ({done})",
     )
     print_message(f"Index      {folder}")
     return folder
@@ -258,7 +286,3 @@ def _parse_day(text: str | None) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         raise typer.BadParameter(f"--as-of: expected a day as 2025-11-30, not {text!r}.") from None
-
-
-def _measure_megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20

@@ -24,33 +24,27 @@ MAX_CONCURRENT_RUNS = 3
 
 
 ResumesOption = Annotated[
-    int,
-    typer.Option("--resumes", min=0, max=100, help="How often a killed run is restarted."),
+    int, typer.Option("--resumes", min=0, max=100, help="How often a killed run is restarted.")
 ]
 
 
 def serve(
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            "--only", metavar="FLOW", help=f"One of {', '.join(SERVED_FLOWS)}; may be repeated."
-        ),
+        typer.Option(metavar="FLOW", help=f"One of {', '.join(SERVED_FLOWS)}; may be repeated."),
     ] = None,
     name: Annotated[
-        str,
-        typer.Option("--name", help="The deployments' name; the warehouse's name if not given."),
+        str, typer.Option(help="The deployments' name; the warehouse's name if not given.")
     ] = "",
     pool: Annotated[
         str,
         typer.Option(
-            "--pool",
-            help="Take runs from this work pool, shared with other hosts; created if missing.",
+            help="Take runs from this work pool, shared with other hosts; created if missing."
         ),
     ] = "",
     at_once: Annotated[
         int,
         typer.Option(
-            "--at-once",
             min=1,
             max=64,
             help="Concurrent runs. Those that need the same DuckDB file wait for each other.",

@@ -24,10 +24,10 @@ def sql(
         str, typer.Argument(help="One SELECT (or DESCRIBE, SHOW, EXPLAIN); - reads it from stdin.")
     ],
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.1, help="How long the query may take.")
+        float, typer.Option(min=0.1, help="How long the query may take.")
     ] = QueryLimits.seconds,
     memory: Annotated[
-        float, typer.Option("--memory", min=0.1, metavar="GB", help="How much memory it may take.")
+        float, typer.Option(min=0.1, metavar="GB", help="How much memory it may take.")
     ] = QueryLimits.memory_gb,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,

@@ -28,7 +28,7 @@ class SheetForm:
     labels: Mapping[str, str]
     """The possible labels, each with its meaning."""
     texts_in_csv: bool
-    """Whether the texts are short enough for the CSV."""
+    """Whether the texts are short enough for the CSV that a page downloads."""
     verdict_labels: tuple[str, ...] = ()
     """The labels of the judges' verdicts; empty if judges do not answer this question."""
     steps: tuple[str, ...] = ()

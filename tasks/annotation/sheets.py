@@ -1,8 +1,9 @@
 """Making sheets from the warehouse, and importing people's labels into it.
 
-A sheet is also a single page to fill in: no network, nothing to install. Texts and titles are
-untrusted. The template escapes everything, Markdown is rendered without HTML, links and images, and
-the page's Content-Security-Policy allows only the script and the style whose hashes it names.
+A sheet is a single page to fill in: no network, nothing to install. It downloads a filled CSV.
+Texts and titles are untrusted. The template escapes everything, Markdown is rendered without HTML,
+links and images, and the page's Content-Security-Policy allows only the script and the style whose
+hashes it names.
 """
 
 import base64
@@ -29,7 +30,6 @@ from tasks.annotation.table import (
     parse_answers,
     raise_problems,
     read_table,
-    render_csv,
 )
 from tasks.editions.names import UnknownName, check_edition
 from tasks.errors import suggest_names
@@ -40,8 +40,6 @@ from tasks.warehouse.writer import Change
 
 MAJORITY = "majority"
 """The majority's name in the tables, which no annotator can have."""
-BYTE_ORDER_MARK = "\ufeff"
-"""Spreadsheets need it to recognize UTF-8."""
 _TEMPLATES = files("tasks.annotation") / "templates"
 _MARKDOWN = (
     MarkdownIt("commonmark", {"html": False})
@@ -90,34 +88,27 @@ def make_annotation_sheet(
     return sheet
 
 
-def write_sheet(sheet: Sheet, folder: Path) -> tuple[Path, Path]:
-    """Write the sheet as CSV and as page, without overwriting files that differ.
+def write_sheet(sheet: Sheet, folder: Path) -> Path:
+    """Write the sheet as a page, without overwriting a file that differs.
 
     Raises:
         AnnotationError: such a file exists, or the folder cannot be written.
     """
-    made = {
-        folder / f"{sheet.name}.csv": BYTE_ORDER_MARK + render_csv(make_rows(sheet)),
-        folder / f"{sheet.name}.html": render_page(sheet),
-    }
-    guard = KeyGuard()
-    files = {path: guard.mask(text, path.name) for path, text in made.items()}
+    path = folder / f"{sheet.name}.html"
+    text = KeyGuard().mask(render_page(sheet), path.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path, text in files.items():
-            if path.exists() and path.read_bytes() != text.encode("utf-8"):
-                raise AnnotationError(
-                    f"{path} exists and differs from the empty sheet: somebody may have filled it "
-                    "in. Choose another folder with --to, or move the file."
-                )
-        for path, text in files.items():
-            path.write_text(text, "utf-8", newline="")
+        if path.exists() and path.read_bytes() != text.encode("utf-8"):
+            raise AnnotationError(
+                f"{path} exists and differs from the empty sheet: somebody may have filled it "
+                "in. Choose another folder with --to, or move the file."
+            )
+        path.write_text(text, "utf-8", newline="")
     except OSError as error:
         raise AnnotationError(
             f"{folder}: cannot be written ({error.strerror or error}); choose another with --to."
         ) from None
-    table, page = files
-    return table, page
+    return path
 
 
 def import_labels(warehouse: Warehouse, path: Path, annotator: str) -> ImportedLabels:

@@ -1,4 +1,4 @@
-"""Writing and reading sheets as CSV; the answers on a filled-in one are checked row by row and
+"""The rows that a page downloads as CSV, and reading them: the answers are checked row by row and
 unblinded."""
 
 import csv
@@ -50,15 +50,6 @@ def make_rows(sheet: Sheet) -> list[list[str]]:
         for panel in sheet.panels
         for item in panel.items
     ]
-
-
-def render_csv(rows: Sequence[Sequence[str]]) -> str:
-    """Render header and rows with every cell quoted and CRLF, like the page's download."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(rows)
-    return out.getvalue()
 
 
 def read_table(path: Path, needed: Sequence[str]) -> list[SheetRow]:

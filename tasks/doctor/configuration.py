@@ -28,11 +28,10 @@ from tasks.configuration.web import load_web
 from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.configuration.words import load_words_to_watch
-from tasks.doctor.finding import CheckGroup, Finding, Status
-from tasks.doctor.services import NamesInUse, Relevance, find_services
+from tasks.doctor.finding import Found, Status
+from tasks.doctor.network import NamesInUse, Relevance, find_services
 from tasks.models.prices import load_prices
 
-CONFIGURATION, KEYS = CheckGroup("configuration"), CheckGroup("keys")
 ENDED = (
     "What it delivered stays, but nothing new comes from that day on. Finish its pending work, "
     "then name another (configs/judges.yaml, configs/agents.yaml, configs/refresh.yaml)."
@@ -65,7 +64,7 @@ READERS: dict[str, Callable[[ConfigSource], Any]] = {
 """The loader of each file, as the flows use it. All other YAML files must only parse."""
 
 
-def check_configuration(configs: ConfigSource = CONFIGS) -> Iterator[Finding]:
+def check_configuration(configs: ConfigSource = CONFIGS) -> Iterator[Found]:
     """Check that every file loads as the flows load it."""
     files = walk_files([".yaml", ".md"], configs)
     reads: list[Callable[[], object]] = [
@@ -81,15 +80,13 @@ def check_configuration(configs: ConfigSource = CONFIGS) -> Iterator[Finding]:
         except ConfigurationError as error:
             errors[str(error)] = None
     for message in errors:
-        yield CONFIGURATION.fail("files", message)
+        yield Found("fail", message)
     if not errors:
         folders = ", ".join(map(str, list_folders(configs)))
-        yield CONFIGURATION.ok(
-            "files", f"{format_count(len(files), 'file')} in {folders} can be read."
-        )
+        yield Found("ok", f"{format_count(len(files), 'file')} in {folders} can be read.")
 
 
-def check_operator() -> Iterator[Finding]:
+def check_operator() -> Iterator[Found]:
     """Check that a contact for Wikimedia is configured."""
     settings = load_wikipedia()
     try:
@@ -97,16 +94,14 @@ def check_operator() -> Iterator[Finding]:
     except ConfigurationError:
         text = "no contact for Wikimedia is set: nothing can be collected."
         advice = f"Set {settings.operator_env}, or `operator` in configs/wikipedia.yaml, to your "
-        yield CONFIGURATION.warn(
-            "operator", text, f"{advice}mail address or home page, in plain ASCII."
-        )
+        yield Found("warn", text, f"{advice}mail address or home page, in plain ASCII.")
     else:
-        yield CONFIGURATION.ok("operator", "is set.")
+        yield Found("ok", "is set.")
 
 
 def check_keys(
     names_in_use: NamesInUse, blocks: Callable[[str], bool | None], configs: ConfigSource = CONFIGS
-) -> Iterator[Finding]:
+) -> Iterator[Found]:
     """Check for each key whether it is set, and report who needs it.
 
     blocks: tells whether the server has a Prefect Secret block of a name; None if unknown.
@@ -119,20 +114,21 @@ def check_keys(
         check = variable or f"block {block}"
         has_block = blocks(block) if block else False
         if read_variable(variable):
-            yield KEYS.ok(check, f"is set; for {_join_names(names)}.")
+            yield Found("ok", f"is set; for {_join_names(names)}.", check=check)
         elif has_block:
-            yield KEYS.ok(check, f"is in the Prefect block {block}; for {_join_names(names)}.")
+            text = f"is in the Prefect block {block}; for {_join_names(names)}."
+            yield Found("ok", text, check=check)
         elif has_block is None:
             text = f"is not set; no Prefect server could be asked for the block {block}."
-            yield KEYS.warn(check, text, "Start the Prefect server, or set the variable.")
+            yield Found("warn", text, "Start the Prefect server, or set the variable.", check)
         else:
             status, why = MISSING_KEY[names_in_use.relevance_of(names)]
             text = f"is not set; needed by {_join_names(names)}{why}."
             advice = f"{_describe_how_to_set(variable, block)}, workers too." if why else None
-            yield KEYS.finding(status, check, text, advice)
+            yield Found(status, text, advice, check)
 
 
-def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
+def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Found]:
     """Check whether the models of judges and agents have ended or will end soon."""
     status: Status = "ok"
     ending: list[str] = []
@@ -149,7 +145,7 @@ def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Finding]:
         elif status != "fail":
             status = "warn"
     text = "; ".join(ending) if ending else f"none retires within {SOON.days} days"
-    yield CONFIGURATION.finding(status, "models", f"{text}.", ENDED)
+    yield Found(status, f"{text}.")
 
 
 def _describe_how_to_set(variable: str | None, block: str | None) -> str:

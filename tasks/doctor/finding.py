@@ -1,13 +1,10 @@
 """Findings: what a check found, how serious it is, and what to do about it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, get_args
 
 from tasks.base import Frozen
-from tasks.configuration.errors import ConfigurationError
-from tasks.warehouse.errors import WarehouseError, first_line
 
 Status = Literal["ok", "warn", "fail", "skipped"]
 """`warn`: works, but needs attention. `fail`: something cannot work as it is.
@@ -27,41 +24,17 @@ class Finding(Frozen):
     """What to do; null if there is nothing to do."""
 
 
-@dataclass(frozen=True)
-class CheckGroup:
-    """Builds the findings of one group."""
+class Found(NamedTuple):
+    """What the function of a check yields."""
 
-    group: str
-
-    def finding(self, status: Status, check: str, text: str, advice: str | None = None) -> Finding:
-        """Return a finding; the advice is dropped if the status is ok."""
-        needed = None if status == "ok" else advice
-        return Finding(group=self.group, check=check, status=status, finding=text, advice=needed)
-
-    def ok(self, check: str, text: str) -> Finding:
-        return self.finding("ok", check, text)
-
-    def warn(self, check: str, text: str, advice: str | None = None) -> Finding:
-        return self.finding("warn", check, text, advice)
-
-    def fail(self, check: str, text: str, advice: str | None = None) -> Finding:
-        return self.finding("fail", check, text, advice)
-
-    def skipped(self, check: str, text: str, advice: str | None = None) -> Finding:
-        return self.finding("skipped", check, text, advice)
-
-
-def run_checks(
-    group: str, check: Callable[..., Iterable[Finding]], *arguments: object
-) -> Iterator[Finding]:
-    """Yield the findings of a check. If it raises, that becomes a failed finding."""
-    try:
-        yield from check(*arguments)
-    except (WarehouseError, ConfigurationError) as error:
-        yield CheckGroup(group).fail(group, first_line(error))
-    except Exception as error:  # the other groups must still be checked
-        text = f"could not be checked ({type(error).__name__}: {first_line(error)})."
-        yield CheckGroup(group).fail(group, text)
+    status: Status
+    finding: str
+    advice: str | None = None
+    """What to do, where it is not the check's advice."""
+    check: str = ""
+    """What was checked, where a check looks at several things."""
+    group: str = ""
+    """The area, where it is another than the check's."""
 
 
 def count_by_status(findings: Iterable[Finding]) -> dict[Status, int]:

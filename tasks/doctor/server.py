@@ -7,16 +7,16 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
-from tasks.doctor.finding import CheckGroup, Finding
+from tasks.doctor.finding import Found
 from tasks.warehouse.errors import first_line
 from tasks.warehouse.rows import utc_now
 
-GROUP = CheckGroup("prefect")
 AUTH = "PREFECT_API_AUTH_STRING"
 ANSWER_SECONDS = 10.0
 MOST = 200
@@ -93,37 +93,39 @@ class PrefectServer:
         return f"{ui.rstrip('/')}/{kind}/{identity}"
 
 
-def check_server(server: PrefectServer) -> Iterator[Finding]:
-    """Check the server, its runs and its schedules."""
+def check_prefect(server: PrefectServer | None, history: Path) -> Iterator[Found]:
+    """Check the server, its runs and its schedules. history: what runs write without a server."""
+    if server:
+        yield from check_server(server)
+    else:
+        text = "none is configured and none runs; each run starts its own"
+        yield Found("skipped", f"{text} (history: {history}).")
+
+
+def check_server(server: PrefectServer) -> Iterator[Found]:
     try:
         server.ask("/ready")
         theirs, ours = server.ask("/admin/version"), version("prefect")
     except httpx.HTTPStatusError as error:
         code = error.response.status_code
         advice = REFUSED.get(code, "Look at the server's log.")
-        yield GROUP.fail("server", f"{server.api_url} refuses requests (HTTP {code}).", advice)
+        yield Found("fail", f"{server.api_url} refuses requests (HTTP {code}).", advice)
         return
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         text = f"{server.api_url} does not answer ({first_line(error)})."
-        yield GROUP.fail("server", text, NO_ANSWER)
+        yield Found("fail", text, NO_ANSWER)
         return
     text = f"{server.api_url} answers and reaches its database; Prefect {theirs}"
     if theirs == ours:
-        yield GROUP.ok("server", f"{text}.")
+        yield Found("ok", f"{text}.")
     else:
         advice = "Run the same version on the server and on every worker."
-        yield GROUP.warn("server", f"{text}, here {ours}.", advice)
+        yield Found("warn", f"{text}, here {ours}.", advice)
     yield from _check_runs(server)
     yield from _check_deployments(server)
 
 
-def describe_no_server(history: str) -> Finding:
-    """Report that no server is configured and none runs."""
-    text = f"none is configured and none runs; each run starts its own (history: {history})."
-    return GROUP.skipped("server", text)
-
-
-def _check_runs(server: PrefectServer) -> Iterator[Finding]:
+def _check_runs(server: PrefectServer) -> Iterator[Found]:
     reported = 0
     found = _find_open_runs(server)
     for run in found:
@@ -133,10 +135,13 @@ def _check_runs(server: PrefectServer) -> Iterator[Finding]:
             continue
         reported += 1
         text = f"{run['name']} is {run['state_name']} since {since:%Y-%m-%d %H:%M} UTC: "
-        yield GROUP.warn("runs", text + server.page_url("runs/flow-run", run["id"]), ADVICE[kind])
+        yield Found(
+            "warn", text + server.page_url("runs/flow-run", run["id"]), ADVICE[kind], "runs"
+        )
     if not reported:
         n = sum(run["state_type"] == "RUNNING" for run in found)
-        yield GROUP.ok("runs", f"{n} running; none is stuck, late or waiting for a person.")
+        text = f"{n} running; none is stuck, late or waiting for a person."
+        yield Found("ok", text, check="runs")
 
 
 def _find_open_runs(server: PrefectServer) -> list[dict[str, Any]]:
@@ -153,21 +158,22 @@ def _find_open_runs(server: PrefectServer) -> list[dict[str, Any]]:
     ]
 
 
-def _check_deployments(server: PrefectServer) -> Iterator[Finding]:
+def _check_deployments(server: PrefectServer) -> Iterator[Found]:
     ours = {"tags": {"all_": ["evergreen"]}}
     served = server.ask("/deployments/filter", limit=MOST, deployments=ours)
     ready = [each for each in served if each["status"] == "READY"]
     if served and not ready:
         text = f"no worker serves the {len(served)} deployments: no run starts."
-        yield GROUP.warn("worker", text, UNSERVED)
+        yield Found("warn", text, UNSERVED, "worker")
     elif served:
-        yield GROUP.ok("worker", f"{len(ready)} of {len(served)} deployments are served.")
+        text = f"{len(ready)} of {len(served)} deployments are served."
+        yield Found("ok", text, check="worker")
     for each in served:
         if any(schedule["active"] for schedule in each["schedules"]):
             yield _check_schedule(server, each)
 
 
-def _check_schedule(server: PrefectServer, deployment: dict[str, Any]) -> Finding:
+def _check_schedule(server: PrefectServer, deployment: dict[str, Any]) -> Found:
     schedules = [each["schedule"] for each in deployment["schedules"] if each["active"]]
     crons = ", ".join(
         f"`{each.get('cron', 'at intervals')}` {each.get('timezone') or 'UTC'}"
@@ -176,7 +182,7 @@ def _check_schedule(server: PrefectServer, deployment: dict[str, Any]) -> Findin
     name = f"{deployment['name']}: {crons}"
     if deployment["paused"]:
         page = server.page_url("deployments/deployment", deployment["id"])
-        return GROUP.warn("schedule", f"{name} is paused.", f"Turn it on at {page}")
+        return Found("warn", f"{name} is paused.", f"Turn it on at {page}", "schedule")
     coming = {
         "deployment_id": {"any_": [deployment["id"]]},
         "state": {"type": {"any_": ["SCHEDULED"]}},
@@ -185,6 +191,6 @@ def _check_schedule(server: PrefectServer, deployment: dict[str, Any]) -> Findin
     by = "EXPECTED_START_TIME_ASC"
     runs = server.ask("/flow_runs/filter", limit=1, sort=by, flow_runs=coming)
     if not runs:
-        return GROUP.warn("schedule", f"{name}, but no run is planned.", NOT_PLANNED)
+        return Found("warn", f"{name}, but no run is planned.", NOT_PLANNED, "schedule")
     when = datetime.fromisoformat(runs[0]["expected_start_time"]).astimezone(UTC)
-    return GROUP.ok("schedule", f"{name}; next {when:%Y-%m-%d %H:%M} UTC.")
+    return Found("ok", f"{name}; next {when:%Y-%m-%d %H:%M} UTC.", check="schedule")

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from tasks.base import format_count
-from tasks.doctor.finding import CheckGroup, Finding
+from tasks.doctor.finding import Found
 from tasks.warehouse.compaction import measure_lake
 from tasks.warehouse.contents import FileStore, PageStore, files_folder, pages_folder
 from tasks.warehouse.errors import DamagedWarehouse, WarehouseBusy, WarehouseError, first_line
@@ -22,7 +22,6 @@ from tasks.warehouse.snapshot import load_latest_manifests
 from tasks.warehouse.store import Readable
 from tasks.warehouse.tables import TABLES
 
-GROUP = CheckGroup("warehouse")
 LONG = timedelta(days=1)
 SAMPLED = 25
 """Pages and files to unpack if not all are."""
@@ -65,11 +64,12 @@ STUCK = (
     "end it: what it committed is kept."
 )
 COMPACT = "evergreen compact, ideally every night: queries open every file."
+RESTORE_MISSING = "`evergreen backup restore` restores the missing ones."
 RESTORE = "Restore it from a backup: evergreen backup restore FOLDER."
 
 
 @contextmanager
-def open_and_check(where: Location) -> Iterator[tuple[ReadOnlyWarehouse | None, list[Finding]]]:
+def open_and_check(where: Location) -> Iterator[tuple[ReadOnlyWarehouse | None, list[Found]]]:
     """Open the warehouse for reading (None if that fails), with the findings so far."""
     found = [_check_access(where)]
     with ExitStack() as stack:
@@ -79,22 +79,19 @@ def open_and_check(where: Location) -> Iterator[tuple[ReadOnlyWarehouse | None, 
                 source = stack.enter_context(open_for_reading(where))
                 found.append(_describe_opened(source, where))
                 if source.lost:
-                    found.append(GROUP.fail("writes", source.lost, RESTORE))
+                    found.append(Found("fail", source.lost, RESTORE, "writes"))
             except WarehouseError as error:
                 found.append(_describe_failure(error))
         yield source, found
 
 
-def check_tables(source: Readable, deep: bool) -> Iterator[Finding]:
-    """Check that keys are unique and references hold.
-
-    deep: also check that every row can be read.
-    """
+def check_tables(source: Readable, deep: bool) -> Iterator[Found]:
+    """Check that keys are unique and references hold; if deep, that every row can be read."""
     for model in TABLES if deep else ():
         try:
             source.frame(f"SELECT bit_xor(hash(t)) FROM {model.table} AS t")
         except Exception as error:  # DuckDB raises many types for a damaged block
-            yield GROUP.fail("rows", f"{model.table} cannot be read: {first_line(error)}", RESTORE)
+            yield Found("fail", f"{model.table} cannot be read: {first_line(error)}", check="rows")
             return
     duplicates = {
         model.table: n
@@ -103,25 +100,23 @@ def check_tables(source: Readable, deep: bool) -> Iterator[Finding]:
     }
     if duplicates:
         text = ", ".join(f"{n:,} in {table}" for table, n in duplicates.items())
-        yield GROUP.fail("keys", f"duplicates: {text}.", RESTORE)
+        yield Found("fail", f"duplicates: {text}.", check="keys")
     else:
         text = f"no duplicates in any of {len(TABLES)} tables"
-        yield GROUP.ok("keys", f"{text}{'; every row was read' if deep else ''}.")
+        read = "; every row was read" if deep else ""
+        yield Found("ok", f"{text}{read}.", check="keys")
     broken = {what: n for what, sql in BROKEN_REFERENCES.items() if (n := source.frame(sql).item())}
     for what, n in broken.items():
-        yield GROUP.fail("references", f"{n:,} {what}.", RESTORE)
+        yield Found("fail", f"{n:,} {what}.", check="references")
     if not broken:
-        yield GROUP.ok("references", "all references between tables hold.")
+        yield Found("ok", "all references between tables hold.", check="references")
 
 
-def check_archive(source: Readable, where: Location, deep: bool) -> Iterator[Finding]:
+def check_archive(source: Readable, where: Location, deep: bool) -> Iterator[Found]:
     """Check that the bytes of pages and files exist and are unchanged."""
     limit = "" if deep else f" ORDER BY random() LIMIT {SAMPLED}"
     pages, files = PageStore(pages_folder(where)), FileStore(files_folder(where))
-    for what, table, get in (
-        ("pages", "fetches", pages.get),
-        ("files", "report_files", files.get),
-    ):
+    for what, table, get in (("pages", "fetches", pages.get), ("files", "report_files", files.get)):
         named = f"SELECT DISTINCT sha FROM {table} WHERE sha IS NOT NULL"
         total = source.frame(f"SELECT count(*) FROM ({named})").item()
         shas = source.frame(f"FROM ({named}){limit}")["sha"].to_list()
@@ -133,12 +128,13 @@ def check_archive(source: Readable, where: Location, deep: bool) -> Iterator[Fin
                 lost.append(first_line(error))
         if lost:
             text = f"{len(lost):,} of {len(shas):,} checked are missing or damaged: {lost[0]}"
-            yield GROUP.fail(what, text, "`evergreen backup restore` restores the missing ones.")
+            yield Found("fail", text, check=what)
         elif total:
-            yield GROUP.ok(what, f"{len(shas):,} of {total:,} unpacked; all are intact.")
+            text = f"{len(shas):,} of {total:,} unpacked; all are intact."
+            yield Found("ok", text, check=what)
 
 
-def check_exports(source: Readable, where: Location) -> Iterator[Finding]:
+def check_exports(source: Readable, where: Location) -> Iterator[Found]:
     """Check that the exports, which people read while a flow runs, match the tables."""
     for folder, manifest in load_latest_manifests(where):
         counts = {
@@ -150,43 +146,43 @@ def check_exports(source: Readable, where: Location) -> Iterator[Finding]:
         behind = [table for table, n in counts.items() if manifest.rows.get(table, 0) != n]
         text = f"{manifest.edition}: exported {_format_age(manifest.exported_at)}"
         if behind:
-            yield GROUP.warn(
-                "export",
-                f"{text}; since then {', '.join(behind)} have changed ({folder}).",
-                f"evergreen evaluate --edition {manifest.edition} brings it up to date.",
-            )
+            advice = f"evergreen evaluate --edition {manifest.edition} brings it up to date."
+            changed = f"since then {', '.join(behind)} have changed ({folder})."
+            yield Found("warn", f"{text}; {changed}", advice)
         else:
-            yield GROUP.ok("export", f"{text}; matches the tables.")
+            yield Found("ok", f"{text}; matches the tables.")
 
 
-def check_lake(where: DuckLake) -> Iterator[Finding]:
-    """Check whether the lake should be compacted."""
+def check_lake(where: Location) -> Iterator[Found]:
+    """Check whether the lake, if it is one, should be compacted."""
+    if not isinstance(where, DuckLake):
+        return
     size = measure_lake(where)
     text = (
         f"{size.files:,} files ({size.small_files:,} below 10 MB) with {size.bytes / 1e6:,.1f} MB, "
         f"{size.inlined_rows:,} rows in the catalog, {size.snapshots:,} states"
     )
     is_split = size.small_files > MANY_FILES or size.inlined_rows > MANY_ROWS
-    yield GROUP.finding("warn" if is_split else "ok", "lake", f"{text}.", COMPACT)
+    yield Found("warn" if is_split else "ok", f"{text}.")
 
 
-def _check_access(where: Location) -> Finding:
+def _check_access(where: Location) -> Found:
     """Check that there is a warehouse, and who is using it."""
     assert isinstance(where, DuckDBFile | DuckLake)
     try:
         exists = lake_exists(where) if isinstance(where, DuckLake) else where.path.exists()
     except WarehouseError as error:
         advice = "Start its Postgres, or correct the address."
-        return GROUP.fail("catalog", first_line(error), advice)
+        return Found("fail", first_line(error), advice, "catalog")
     if not exists:
         advice = "evergreen demo, evergreen import or evergreen collect creates one."
-        return GROUP.skipped("there", f"there is no warehouse at {where} yet.", advice)
+        return Found("skipped", f"there is no warehouse at {where} yet.", advice, "there")
     if isinstance(where, DuckDBFile):
         return _check_owner(where)
-    return GROUP.ok("catalog", f"Postgres answers for {where}.")
+    return Found("ok", f"Postgres answers for {where}.", check="catalog")
 
 
-def _check_owner(where: DuckDBFile) -> Finding:
+def _check_owner(where: DuckDBFile) -> Found:
     try:
         check_file(where.path)
         with lock_warehouse(where.path, wait_seconds=0, only_reads=True):
@@ -195,32 +191,32 @@ def _check_owner(where: DuckDBFile) -> Finding:
         holder = read_holder(where.path)
         since = _parse_time(holder.since) if holder else None
         if since and utc_now() - since > LONG:
-            return GROUP.warn("owner", f"{busy.line}: for more than a day.", STUCK)
-        return GROUP.ok("owner", f"{busy.line}.")
+            return Found("warn", f"{busy.line}: for more than a day.", STUCK, "owner")
+        return Found("ok", f"{busy.line}.", check="owner")
     except WarehouseError:
         pass  # opening it explains it
-    return GROUP.ok("owner", "no process is using it.")
+    return Found("ok", "no process is using it.", check="owner")
 
 
-def _describe_opened(source: ReadOnlyWarehouse, where: Location) -> Finding:
+def _describe_opened(source: ReadOnlyWarehouse, where: Location) -> Found:
     counts = {
         table: source.frame(f"SELECT count(*) FROM {table}").item() for table in COUNTED_TABLES
     }
     rows = ", ".join(format_count(n, table.removesuffix("s"), table) for table, n in counts.items())
     if source.notice:
-        return GROUP.skipped("opens", f"{first_line(source.notice)} It has {rows}.")
+        return Found("skipped", f"{first_line(source.notice)} It has {rows}.", check="opens")
     schema = source.frame("SELECT schema_version FROM warehouse_info").item()
     size = f", {where.path.stat().st_size / 1e6:,.1f} MB" if isinstance(where, DuckDBFile) else ""
-    return GROUP.ok("opens", f"{where}: schema {schema}{size}; {rows}.")
+    return Found("ok", f"{where}: schema {schema}{size}; {rows}.", check="opens")
 
 
-def _describe_failure(error: WarehouseError) -> Finding:
+def _describe_failure(error: WarehouseError) -> Found:
     text = first_line(error)
     if isinstance(error, DamagedWarehouse):
-        return GROUP.fail("opens", text, RESTORE)
+        return Found("fail", text, RESTORE, "opens")
     if type(error) is WarehouseError:  # busy without an export, or of an older schema
-        return GROUP.warn("opens", text, "Before an update: evergreen backup --to FOLDER")
-    return GROUP.fail("opens", text, None)
+        return Found("warn", text, "Before an update: evergreen backup --to FOLDER", "opens")
+    return Found("fail", text, check="opens")
 
 
 def _count_duplicates(source: Readable, table: str, key: tuple[str, ...]) -> int:

@@ -338,8 +338,8 @@ class RejudgeOptions(FlowOptions):
     batch: bool = False
     """use the models' batch APIs: cheaper, within a day."""
     publish_to: str | None = None
-    """a folder for the site before and after, and for their differences. A run that resumes an
-    interrupted one compares with the site that that one started from."""
+    """a folder for the site and for the figures that have changed. A run that resumes an
+    interrupted one compares with the figures that that one started from."""
 
 
 class PublishOptions(FlowOptions):

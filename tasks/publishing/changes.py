@@ -1,17 +1,24 @@
-"""Differences between two sites of an edition, and between their leaderboards."""
+"""What judging again has changed on an edition's leaderboard, beside the edition's site."""
 
-import hashlib
 from pathlib import Path
 
 import polars as pl
+from pydantic import ConfigDict
 
 from tasks.base import Frozen
 from tasks.scoring.pending import SCORER_VERSION
-from tasks.site.mark import WORK_PREFIX, UnwritableSite, check_target, write_atomically
+from tasks.site.mark import (
+    WORK_PREFIX,
+    UnwritableSite,
+    check_target,
+    make_public_folder,
+    write_atomically,
+)
 from tasks.warehouse.store import Readable
 
 BEFORE, AFTER, FIGURES, CHANGES = "before", "after", "before.json", "changes.json"
-"""The contents of a folder with an edition's sites before and after a change."""
+"""The contents of a folder: the site after a change, the figures before it, and what has changed.
+Earlier versions also wrote the site before the change."""
 BOARD_KEY = ("protocol", "agent", "metric", "judge")
 BOARD_SQL = (
     f"SELECT {', '.join(BOARD_KEY)}, value, n_items, n_reports, provisional FROM leaderboard "
@@ -40,16 +47,6 @@ class ComparisonStart(Frozen):
         return pl.DataFrame(self.figures, schema=BOARD)
 
 
-class FileChange(Frozen):
-    """A file that differs between the two sites."""
-
-    path: str
-    change: str
-    """`new`, `gone` or `differs`."""
-    bytes_before: int | None
-    bytes_after: int | None
-
-
 class FigureChange(Frozen):
     """A figure that differs between the two leaderboards; shares 0-1."""
 
@@ -68,13 +65,12 @@ class FigureChange(Frozen):
     """Whether the figure is provisional now."""
 
 
-class SiteChanges(Frozen):
-    """The differences between the two sites."""
+class BoardChanges(Frozen):
+    """The differences between the two leaderboards."""
+
+    model_config = ConfigDict(extra="ignore")  # earlier versions compared the files of two sites
 
     figures: tuple[FigureChange, ...]
-    files: tuple[FileChange, ...]
-    n_files: int
-    """Files of the site after the change."""
     complete: bool = True
     """Whether nothing is pending; otherwise the next run compares with the same state."""
 
@@ -87,8 +83,8 @@ def check_changes_folder(folder: Path) -> None:
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if {name for name in there if WORK_PREFIX not in name} - {BEFORE, AFTER, FIGURES, CHANGES}:
         raise UnwritableSite(
-            f"{folder} holds other files than {BEFORE}/, {AFTER}/, {FIGURES} and {CHANGES}. Name "
-            "an empty or a new folder with --to."
+            f"{folder} holds other files than {AFTER}/, {FIGURES} and {CHANGES}. Name an "
+            "empty or a new folder with --to."
         )
     for name in (BEFORE, AFTER):
         check_target(folder / name)
@@ -123,24 +119,6 @@ def compare_figures(before: pl.DataFrame, after: pl.DataFrame) -> tuple[FigureCh
     return tuple(FigureChange(**row) for row in changes.filter(differs).iter_rows(named=True))
 
 
-def compare_files(before: Path, after: Path) -> tuple[tuple[FileChange, ...], int]:
-    """Return the files that differ between two folders, and the file count of the second."""
-    old, new = _hash_files(before), _hash_files(after)
-    changes = []
-    for path in sorted({*old, *new}):
-        one, other = old.get(path), new.get(path)
-        if one != other:
-            changes.append(
-                FileChange(
-                    path=path,
-                    change="new" if one is None else "gone" if other is None else "differs",
-                    bytes_before=one[0] if one else None,
-                    bytes_after=other[0] if other else None,
-                )
-            )
-    return tuple(changes), len(new)
-
-
 def load_unfinished(folder: Path, edition: str, judge: str) -> ComparisonStart | None:
     """Load the start of an unfinished comparison of this edition and judge; None without one.
 
@@ -149,7 +127,7 @@ def load_unfinished(folder: Path, edition: str, judge: str) -> ComparisonStart |
             something else.
     """
     start, changes = folder / FIGURES, load_changes(folder)
-    if not start.exists() or not (folder / BEFORE).is_dir() or (changes and changes.complete):
+    if not start.exists() or (changes and changes.complete):
         return None
     begun = ComparisonStart.model_validate_json(start.read_text("utf-8"))
     if (begun.edition, begun.judge) != (edition, judge):
@@ -164,33 +142,23 @@ def load_unfinished(folder: Path, edition: str, judge: str) -> ComparisonStart |
 
 
 def clear_comparison(folder: Path) -> None:
-    """Delete the files of an earlier comparison; its sites will be overwritten."""
+    """Delete the files of an earlier comparison; its site will be overwritten."""
     for name in (FIGURES, CHANGES):
         (folder / name).unlink(missing_ok=True)
 
 
 def save_start(folder: Path, begun: ComparisonStart) -> None:
-    """Store the start; call it after writing the first site, because later runs need both."""
+    """Store the start, for later runs."""
+    make_public_folder(folder)
     write_atomically(folder / FIGURES, begun.model_dump_json(indent=1).encode())
 
 
-def save_changes(folder: Path, changes: SiteChanges) -> None:
-    """Store the differences beside both sites."""
+def save_changes(folder: Path, changes: BoardChanges) -> None:
+    """Store the differences beside the site."""
     write_atomically(folder / CHANGES, changes.model_dump_json(indent=1).encode())
 
 
-def load_changes(folder: Path) -> SiteChanges | None:
-    """Load the differences between a folder's sites; None if they were not compared."""
+def load_changes(folder: Path) -> BoardChanges | None:
+    """Load the differences; None if nothing was compared."""
     path = folder / CHANGES
-    return SiteChanges.model_validate_json(path.read_text("utf-8")) if path.exists() else None
-
-
-def _hash_files(folder: Path) -> dict[str, tuple[int, str]]:
-    """Return the size and sha-256 of every file, by its path in the folder."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                sha = hashlib.file_digest(file, "sha256").hexdigest()
-            found[path.relative_to(folder).as_posix()] = (path.stat().st_size, sha)
-    return found
+    return BoardChanges.model_validate_json(path.read_text("utf-8")) if path.exists() else None

@@ -16,7 +16,7 @@ from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.configuration.web import JinaReader, WaybackMachine
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.credentials import CredentialsInAddress
-from tasks.doctor.services import find_services
+from tasks.doctor.network import find_services
 from tasks.judging.clients import _build_endpoint
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.lake import _object_store_secret

@@ -1,4 +1,4 @@
-"""A web page, or another machine, that words its request to one of our servers oddly"""
+"""Malformed HTTP requests"""
 
 import socket
 from collections.abc import Iterator

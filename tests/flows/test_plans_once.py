@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tasks import verdicts
+from tasks.judging.cells import plan_cells
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
@@ -20,13 +20,12 @@ FACT = ("evaluate", "--edition", "sample", "--protocol", "wiki_fact", "--warehou
 def planned(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often the cells of a protocol are planned."""
     counts: Counter[str] = Counter()
-    plan = verdicts.plan_cells
 
     def count(source: Any, edition: str, protocol: Any, *given: Any) -> Any:
         counts[protocol.name] += 1
-        return plan(source, edition, protocol, *given)
+        return plan_cells(source, edition, protocol, *given)
 
-    monkeypatch.setattr(verdicts, "plan_cells", count)
+    monkeypatch.setattr("tasks.verdicts.plan_cells", count)
     return counts
 
 

@@ -1,10 +1,10 @@
 """One verdict on its way to the leaderboard: a report of the sample edition is judged again by
-another judge, and what changes in figures and pages is printed.
+another judge, and which figures change is printed.
 
     python -m tests.rigs.travelling_verdict --to DIR
 
 The other judge is a model server of the tests, on the loopback; with a key of your own the same
-command names a real one. DIR holds the warehouse and the site before and after, to be looked at.
+command names a real one. DIR holds the warehouse and the site, to be looked at.
 """
 
 import argparse

@@ -1,13 +1,15 @@
 """A warehouse with reports, verdicts, scores and costs to compare people with."""
 
+import csv
+import io
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from tasks.annotation.sheet import Sheet
-from tasks.annotation.table import COLUMNS, make_rows, render_csv
+from tasks.annotation.table import COLUMNS, make_rows
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.labels import AnnotationItem
 from tasks.warehouse.results import Score, Verdict
@@ -85,6 +87,13 @@ def fill(sheet: Sheet, path: Path, choose: Mapping[str, str] | str) -> Path:
         rows.append(list(cells.values()))
     path.write_text(render_csv(rows), "utf-8", newline="")
     return path
+
+
+def render_csv(rows: Sequence[Sequence[str]]) -> str:
+    """Header and rows as a page downloads them, and as sheets were written before."""
+    out = io.StringIO(newline="")
+    csv.writer(out, quoting=csv.QUOTE_ALL).writerows([COLUMNS, *rows])
+    return out.getvalue()
 
 
 def blinded(item: AnnotationItem, label: str) -> str:

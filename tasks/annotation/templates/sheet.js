@@ -1,6 +1,6 @@
 "use strict";
-// Stores the answers in this browser, shows progress, and writes the CSV like
-// tasks/annotation/table.py: every cell quoted, CRLF; and tasks/spreadsheets.py: formulas escaped.
+// Stores the answers in this browser, shows progress, and writes the CSV that
+// tasks/annotation/table.py reads: every cell quoted, CRLF, formulas escaped as tasks/spreadsheets.py does.
 const sheet = document.body.dataset.sheet;
 const table = JSON.parse(document.getElementById("rows").textContent);
 const storageKey = "evergreen annotate " + sheet;

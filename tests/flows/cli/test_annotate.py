@@ -8,7 +8,7 @@ import pytest
 
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
-from tests.tasks.annotated import AGENT, ARTICLE, judged, sample_warehouse
+from tests.tasks.annotated import AGENT, ARTICLE, judged, render_csv, sample_warehouse
 
 
 @pytest.fixture(autouse=True)
@@ -25,13 +25,14 @@ def test_a_sheet_goes_out_and_comes_back(evergreen: Evergreen, tmp_path: Path) -
         "annotate", "make", "--edition", "sample", "--kind", "criteria",
         "--agent", AGENT, "--items", "1", "--seed", "4", "--to", tmp_path / "s",
     )  # fmt: skip
-    files = sorted((tmp_path / "s").iterdir())
-    assert [file.suffix for file in files] == [".csv", ".html"]
+    [page] = (tmp_path / "s").iterdir()
+    assert page.suffix == ".html"
     assert "39 questions in 1 part." in made
     assert "evergreen annotate import criteria-" in made
-    blank = files[0].read_text("utf-8-sig")
-    files[0].write_text(blank.replace('"first | second | tie",""', '"","tie"'), "utf-8")
-    _, _, said = evergreen("annotate", "import", files[0], "--annotator", "ann")
+    table = json.loads(page.read_text().split('id="rows">')[1].split("</script>")[0])
+    filled = tmp_path / f"{page.stem}.filled.csv"
+    filled.write_text(render_csv([[*row[:-2], "tie", ""] for row in table["rows"]]))
+    _, _, said = evergreen("annotate", "import", filled, "--annotator", "ann")
     assert "39 of 39 questions labelled (39 new, 0 changed), 0 left open" in said
 
 

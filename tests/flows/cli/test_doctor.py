@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tasks.doctor import software as checkup_software
-from tasks.doctor.finding import Finding
+from tasks.doctor import machine
+from tasks.doctor.finding import Found
 from tasks.doctor.server import PrefectServer, check_server
 from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.lake import load_extensions
@@ -43,7 +43,7 @@ def extensions() -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def loaded_once(extensions: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading DuckDB's extensions takes longer than all other checks together."""
-    monkeypatch.setattr(checkup_software, "load_extensions", lambda: extensions)
+    monkeypatch.setattr(machine, "load_extensions", lambda: extensions)
 
 
 def unwrapped(said: str) -> str:
@@ -170,7 +170,7 @@ class Fake:
         return httpx.Response(200, json=answer) if answer is not None else httpx.Response(404)
 
 
-def found_by(fake: Callable[[httpx.Request], httpx.Response]) -> list[Finding]:
+def found_by(fake: Callable[[httpx.Request], httpx.Response]) -> list[Found]:
     server = PrefectServer("http://prefect.example.org/api/", transport=httpx.MockTransport(fake))
     return list(check_server(server))
 
@@ -178,7 +178,7 @@ def found_by(fake: Callable[[httpx.Request], httpx.Response]) -> list[Finding]:
 class TestPrefect:
     def test_a_quiet_server_is_fine(self) -> None:
         found = found_by(Fake())
-        assert [(each.check, each.status) for each in found] == [("server", "ok"), ("runs", "ok")]
+        assert [(each.check, each.status) for each in found] == [("", "ok"), ("runs", "ok")]
 
     def test_a_server_of_another_version_is_told(self) -> None:
         found = found_by(Fake(__api__admin__version="3.9.0"))[0]

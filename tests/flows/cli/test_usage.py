@@ -1,4 +1,4 @@
-"""How commands are used: an example each, words for values, and the way from old names to new."""
+"""How commands are used: an example each, and words for values."""
 
 import re
 import shlex
@@ -9,9 +9,7 @@ import typer
 
 from flows.cli.lazy_commands import GroupEntry
 from flows.cli.main import app
-from flows.cli.usage import OLD_NAMES
 from tests.flows.cli.test_commands import TABLE
-from tests.flows.conftest import Evergreen
 
 ROOT = typer.main.get_command(app)
 CALLED = [
@@ -70,25 +68,3 @@ def test_one_word_stands_for_one_thing() -> None:
                 assert param.metavar == words[option], name
             if "--to" in param.opts:
                 assert param.metavar.startswith("FOLDER"), name
-
-
-@pytest.mark.parametrize("old", OLD_NAMES)
-def test_an_old_name_is_answered_with_the_new_one(old: str, evergreen: Evergreen) -> None:
-    code, _, said = evergreen(*old.split())
-    new = f"It is now: evergreen {OLD_NAMES[old]}"
-    assert (code, new in " ".join(said.replace("│", "").split())) == (2, True)
-    assert re.search(r"No such (command|option) |Unexpected argument ", said)
-
-
-@pytest.mark.parametrize("new", OLD_NAMES.values())
-def test_a_new_name_exists(new: str) -> None:
-    path = [word for word in new.split() if not re.match(r"--|[A-Z/]+$", word)]
-    options = re.findall(r"--\w+", new)
-    name = " ".join(path[: 2 if " ".join(path[:2]) in TABLE else 1])
-    assert name in TABLE
-    assert {*options} <= {option for param in TABLE[name].command.params for option in param.opts}
-
-
-def test_options_of_a_command_in_a_group_are_not_taken_for_old_ones(evergreen: Evergreen) -> None:
-    code, _, said = evergreen("compare", "agents", "--edition", "sample", "--warehouse", "none")
-    assert (code, "It is now" in said) == (1, False)

@@ -19,9 +19,9 @@ from tasks.annotation.table import (
     make_rows,
     parse_answers,
     read_table,
-    render_csv,
 )
 from tasks.spreadsheets import escape_formula
+from tests.tasks.annotated import render_csv
 
 FORM = SheetForm(
     kind="criteria",

@@ -41,23 +41,22 @@ def test_a_sheet_shows_no_citation_markers_and_no_agent(
     warehouse: Warehouse, tmp_path: Path, kind: str
 ) -> None:
     sheet = make_annotation_sheet(warehouse, "sample", kind, [], 20, 0)
-    for file in write_sheet(sheet, tmp_path):
-        text = file.read_text("utf-8")
-        assert "[1]" not in text
-        assert "## References" not in text
-        assert "sample_" not in text
+    text = write_sheet(sheet, tmp_path).read_text("utf-8")
+    assert "[1]" not in text
+    assert "## References" not in text
+    assert "sample_" not in text
     for panel in sheet.panels:  # a blank before a full stop would tell where a marker was
         assert not [text for text in panel.texts if " ." in text.text or " ," in text.text]
 
 
-def test_the_same_request_again_gives_the_same_files_and_rows(
+def test_the_same_request_again_gives_the_same_page_and_rows(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
     made = []
     for _ in range(2):
         sheet = make_annotation_sheet(warehouse, "sample", "claims", [OTHER], 5, 9)
-        files = write_sheet(sheet, tmp_path)
-        made.append(([f.read_bytes() for f in files], warehouse.rows(AnnotationItem, "true")))
+        page = write_sheet(sheet, tmp_path)
+        made.append((page.read_bytes(), warehouse.rows(AnnotationItem, "true")))
     assert made[0] == made[1]
     assert {item.agent for item in made[0][1]} == {OTHER}
 
@@ -66,11 +65,11 @@ def test_a_file_that_somebody_has_filled_in_is_not_overwritten(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
     sheet = make_annotation_sheet(warehouse, "sample", "claims", [], 2, 0)
-    table, _ = write_sheet(sheet, tmp_path)
-    filled = fill(sheet, table, "consistent").read_bytes()
+    page = write_sheet(sheet, tmp_path)
+    page.write_text("saved by a browser")
     with pytest.raises(AnnotationError, match="somebody may have filled it in"):
         write_sheet(sheet, tmp_path)
-    assert table.read_bytes() == filled
+    assert page.read_text() == "saved by a browser"
 
 
 def test_importing_the_same_file_twice_changes_nothing(

@@ -3,11 +3,10 @@
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from email.utils import formatdate
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,20 +14,21 @@ from typing import Any
 import pytest
 
 from tasks.configuration.folders import PACKAGED
+from tasks.doctor import machine
 from tasks.doctor import network as checkup_reach
-from tasks.doctor import software as checkup_software
+from tasks.doctor.checks import CHECKS, Check, Scope
 from tasks.doctor.configuration import check_configuration, check_keys, check_models, check_operator
-from tasks.doctor.disk import check_disk
-from tasks.doctor.finding import CheckGroup, Finding, count_by_status, run_checks
+from tasks.doctor.finding import Finding, Found, count_by_status
+from tasks.doctor.machine import check_disk, load_requirements
 from tasks.doctor.network import (
+    NamesInUse,
     ProbeResult,
     check_clock,
     check_endpoints,
     find_endpoints,
+    find_names_in_use,
     printable_url,
 )
-from tasks.doctor.services import NamesInUse, find_names_in_use
-from tasks.doctor.software import check_software
 from tasks.warehouse import lake
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.location import parse_location
@@ -39,47 +39,68 @@ SECRET = "a-key-that-nobody-may-see"
 PROVIDERS = ("GEMINI", "OPENAI", "ANTHROPIC", "PERPLEXITY", "XAI", "DASHSCOPE")
 
 
-def by_check(findings: Iterator[Finding]) -> dict[str, Finding]:
-    found = list(findings)
+SCOPE = Scope(
+    where=parse_location("none.duckdb"), prefect_home=Path(), server=None, edition=None,
+    offline=True, deep=False,
+)  # fmt: skip
+
+
+def by_check(group: str, findings: Iterable[Found]) -> dict[str, Finding]:
+    """What becomes of the findings of a group's one check, by name."""
+    (check,) = (each for each in CHECKS if each.group == group)
+    found = list(check._replace(find=lambda scope: findings).run(SCOPE))
     by_name = {each.check: each for each in found}
     assert len(by_name) == len(found)
     return by_name
 
 
+def look(*names: str) -> dict[str, Finding]:
+    """What checks of these names find, each one thing."""
+    found = [each for check in CHECKS if check.name in names for each in check.run(SCOPE)]
+    return {each.check: each for each in found}
+
+
 def test_checks_that_fail_themselves_are_findings_and_hold_up_no_others() -> None:
-    def of_the_warehouse() -> Iterator[Finding]:
-        yield CheckGroup("things").ok("first", "fine.")
+    def of_the_warehouse(scope: Scope) -> Iterator[Found]:
+        yield Found("ok", "fine.")
         raise WarehouseError("It is gone.\nand more")
 
-    def unexpected() -> Iterator[Finding]:
+    def unexpected(scope: Scope) -> Iterator[Found]:
         raise KeyError("surprise")
         yield  # type: ignore[unreachable]
 
-    first, second = run_checks("things", of_the_warehouse)
+    first, second = Check("things", "first", of_the_warehouse).run(SCOPE)
+    assert (first.check, second.check) == ("first", "things")
     assert (first.status, second.status, second.finding) == ("ok", "fail", "It is gone.")
-    (third,) = run_checks("things", unexpected)
+    (third,) = Check("things", "first", unexpected).run(SCOPE)
     assert third.finding == "could not be checked (KeyError: 'surprise')."
     assert count_by_status([first, second, third]) == {"ok": 1, "warn": 0, "fail": 2, "skipped": 0}
 
 
 def test_what_is_fine_needs_no_advice() -> None:
-    assert CheckGroup("g").finding("ok", "c", "f", "do this").advice is None
-    assert CheckGroup("g").finding("warn", "c", "f", "do this").advice == "do this"
+    def find(scope: Scope) -> Iterator[Found]:
+        yield Found("ok", "fine.")
+        yield Found("skipped", "not looked at.")
+        yield Found("warn", "wrong.")
+        yield Found("fail", "wrong.", "do that")
+
+    found = Check("g", "c", find, "do this").run(SCOPE)
+    assert [each.advice for each in found] == [None, None, "do this", "do that"]
 
 
 class TestSoftware:
     @pytest.fixture
-    def project(self, tmp_path: Path) -> Callable[..., Path]:
-        def write(*dependencies: str, python: str = ">=3.11") -> Path:
+    def project(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+        def write(*dependencies: str, python: str = ">=3.11") -> None:
             listed = ", ".join(f'"{each}"' for each in dependencies)
             text = f'[project]\nrequires-python = "{python}"\ndependencies = [{listed}]\n'
             (tmp_path / "pyproject.toml").write_text(text)
-            return tmp_path
+            monkeypatch.setattr(machine, "ROOT", tmp_path)
 
         return write
 
     def test_what_this_project_wants_is_installed(self) -> None:
-        found = by_check(check_software())
+        found = look("python", "libraries", "extensions")
         assert {each.status for each in found.values()} == {"ok"}
         assert "prefect 3.8.8" in found["libraries"].finding
         assert "ducklake" in found["extensions"].finding
@@ -95,16 +116,17 @@ class TestSoftware:
         ],
     )
     def test_another_version_is_told_with_the_way_out(
-        self, project: Callable[..., Path], dependency: str, status: str, said: str
+        self, project: Callable[..., None], dependency: str, status: str, said: str
     ) -> None:
-        root = project(dependency.replace('"', "'"))
-        found = by_check(islice(check_software(root), 2))["libraries"]
+        project(dependency.replace('"', "'"))
+        found = look("libraries")["libraries"]
         assert found.status == status
         assert said in found.finding
         assert (found.advice is None) == (status == "ok")
 
-    def test_another_python_is_told(self, project: Callable[..., Path]) -> None:
-        found = by_check(islice(check_software(project(python=">=4")), 2))["python"]
+    def test_another_python_is_told(self, project: Callable[..., None]) -> None:
+        project(python=">=4")
+        found = look("python")["python"]
         assert (found.status, "required: >=4" in found.finding) == ("fail", True)
 
     def test_an_extension_that_is_not_there_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,23 +134,26 @@ class TestSoftware:
             raise WarehouseError(f"DuckDB's extension {name} is not there for version 9.")
 
         monkeypatch.setattr(lake, "extension_path", lost)
-        found = by_check(check_software())["extensions"]
+        found = look("extensions")["extensions"]
         assert (found.status, found.finding) == (
             "fail", "DuckDB's extension ducklake is not there for version 9.",
         )  # fmt: skip
         monkeypatch.setattr(lake, "extension_path", lambda name: Path(__file__))
-        assert "cannot be loaded" in by_check(check_software())["extensions"].finding
+        assert "cannot be loaded" in look("extensions")["extensions"].finding
 
     def test_without_the_extra_nothing_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def find(name: str) -> str | None:
             return None if name == "psycopg" or name.startswith("duckdb-ext") else version(name)
 
-        monkeypatch.setattr(checkup_software, "_find_version", find)
-        found = by_check(check_software())
+        monkeypatch.setattr(machine, "_find_version", find)
+        found = look("libraries", "extensions")
         assert (found["libraries"].status, found["extensions"].status) == ("ok", "skipped")
 
-    def test_without_the_project_file_what_was_installed_counts(self, tmp_path: Path) -> None:
-        python, wanted = checkup_software._load_requirements(tmp_path)
+    def test_without_the_project_file_what_was_installed_counts(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(machine, "ROOT", tmp_path)
+        python, wanted = load_requirements()
         assert "prefect" in {requirement.name for requirement in wanted}
         assert "pytest" not in {requirement.name for requirement in wanted}
         assert python == ""
@@ -217,7 +242,7 @@ class TestKeys:
 
     def test_a_missing_key_is_as_bad_as_much_depends_on_it(self) -> None:
         used = NamesInUse(required=frozenset({"gpt-5.5"}), used=frozenset({"gemini_deep_research"}))
-        found = by_check(check_keys(used, no_blocks))
+        found = by_check("keys", check_keys(used, no_blocks))
         assert {name: each.status for name, each in found.items()} == {
             "OPENAI_API_KEY": "fail", "GEMINI_API_KEY": "warn", "ANTHROPIC_API_KEY": "skipped",
             "DASHSCOPE_API_KEY": "skipped", "PERPLEXITY_API_KEY": "skipped",
@@ -232,10 +257,10 @@ class TestKeys:
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         monkeypatch.setenv("GEMINI_API_KEY", "   ")
         findings = list(check_keys(NamesInUse(), no_blocks))
-        found = by_check(iter(findings))
+        found = by_check("keys", findings)
         assert found["OPENAI_API_KEY"].status == "ok"
         assert found["GEMINI_API_KEY"].status == "skipped", "white space is no key"
-        said = " ".join(each.model_dump_json() for each in findings)
+        said = str(findings)
         assert SECRET not in said
         assert str(len(SECRET)) not in said
 
@@ -255,7 +280,7 @@ class TestKeys:
             asked.append(name)
             return there
 
-        found = by_check(check_keys(NamesInUse(), blocks, configs))
+        found = by_check("keys", check_keys(NamesInUse(), blocks, configs))
         assert asked == ["my-key"]
         assert found["block my-key"].status == status
 
@@ -283,7 +308,9 @@ class TestModels:
     def test_a_model_that_ends_is_told_in_time(
         self, used: tuple[str, ...], required: tuple[str, ...], today: date, status: str, said: str
     ) -> None:
-        (found,) = check_models(NamesInUse(frozenset(required), frozenset(used)), today)
+        (check,) = (each for each in CHECKS if each.name == "models")
+        in_use = NamesInUse(frozenset(required), frozenset(used))
+        (found,) = check._replace(find=lambda scope: check_models(in_use, today)).run(SCOPE)
         assert found.status == status
         assert said in found.finding
         assert (found.advice is None) == (status == "ok")
@@ -307,7 +334,9 @@ class TestReach:
     @pytest.mark.parametrize("status", [200, 301, 401, 404, 500])
     def test_any_answer_is_one(self, outside: Any, status: int) -> None:
         outside.status = status
-        found = by_check(check_endpoints({f"{outside.url}/v1": ["a judge"]}))[outside.url]
+        found = by_check("endpoints", check_endpoints({f"{outside.url}/v1": ["a judge"]}))[
+            outside.url
+        ]
         assert found.status == "ok"
         assert f"HTTP {status}" in found.finding
         assert "a judge" in found.finding
@@ -320,7 +349,7 @@ class TestReach:
         url = f"http://user:{SECRET}@{place}/v1?key={SECRET}"
         (found, _) = check_endpoints({url: ["a judge"]})
         assert found.check == outside.url
-        assert SECRET not in found.model_dump_json()
+        assert SECRET not in str(found)
         (asked,) = outside.asked
         assert asked.target == "/v1"
         assert SECRET not in str(asked.headers)
@@ -332,12 +361,13 @@ class TestReach:
         monkeypatch.setattr(checkup_reach, "ANSWER_SECONDS", 0.2)
         outside.late = 1.0
         found = by_check(
+            "endpoints",
             check_endpoints({
                 f"{outside.url}/slow": ["slow"],
                 "http://127.0.0.1:9/closed": ["closed"],
                 "http://nowhere.invalid/": ["nameless"],
                 "ftp://example.org/": ["strange"],
-            })
+            }),
         )  # fmt: skip
         clock_said = found.pop("clock")
         assert {each.status for each in found.values()} == {"fail"}
@@ -350,7 +380,7 @@ class TestReach:
     ) -> None:
         monkeypatch.setattr(checkup_reach, "WHOLE_SECONDS", 0.2)
         outside.late = 1.0
-        found = by_check(check_endpoints({outside.url: ["slow"]}))[outside.url]
+        found = by_check("endpoints", check_endpoints({outside.url: ["slow"]}))[outside.url]
         assert "no answer within 0 s" in found.finding
 
     @pytest.mark.parametrize(
@@ -362,7 +392,7 @@ class TestReach:
     ) -> None:
         monkeypatch.setattr(checkup_reach, "LOOPBACK", set())
         outside.ahead = ahead
-        found = by_check(check_endpoints({outside.url: ["a judge"]}))["clock"]
+        found = by_check("endpoints", check_endpoints({outside.url: ["a judge"]}))["clock"]
         assert found.status == status
         # The header counts whole seconds, and the answer takes its time.
         assert said in found.finding.replace("59 s", "60 s").replace("61 s", "60 s")
@@ -379,7 +409,10 @@ class TestReach:
 
     def test_a_clock_on_this_machine_says_nothing(self, outside: Any) -> None:
         outside.ahead = 900
-        assert by_check(check_endpoints({outside.url: ["x"]}))["clock"].status == "skipped"
+        assert (
+            by_check("endpoints", check_endpoints({outside.url: ["x"]}))["clock"].status
+            == "skipped"
+        )
 
     def test_who_can_be_asked_is_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in PROVIDERS:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tasks.doctor.disk import check_disk
+from tasks.doctor.machine import check_disk
 from tasks.doctor.warehouse import open_and_check
 from tasks.files.locks import UNSUPPORTED, NoFileLocks, check_locks, hold_lock
 from tasks.warehouse.errors import LocklessWarehouse

@@ -1,4 +1,4 @@
-"""What publishing again has changed: figures and files."""
+"""What judging again has changed on the board."""
 
 from pathlib import Path
 
@@ -6,14 +6,12 @@ import polars as pl
 import pytest
 
 from tasks.publishing.changes import (
-    AFTER,
-    BEFORE,
+    CHANGES,
+    BoardChanges,
     ComparisonStart,
-    SiteChanges,
     check_changes_folder,
     clear_comparison,
     compare_figures,
-    compare_files,
     load_changes,
     load_unfinished,
     save_changes,
@@ -62,36 +60,21 @@ def test_a_figure_that_rests_on_more_items_is_a_change_though_its_value_is_the_s
     assert (change.items_before, change.items_after) == (4, 9)
 
 
-def test_files_that_are_new_gone_or_differ_are_named_and_others_are_not(tmp_path: Path) -> None:
-    for folder, files in (
-        (BEFORE, {"index.html": "old", "same.html": "same", "pages/gone.html": "x"}),
-        (AFTER, {"index.html": "new", "same.html": "same", "pages/new.html": "yy"}),
-    ):
-        for name, text in files.items():
-            path = tmp_path / folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
-    changes, n_files = compare_files(tmp_path / BEFORE, tmp_path / AFTER)
-    assert [(each.path, each.change) for each in changes] == [
-        ("index.html", "differs"),
-        ("pages/gone.html", "gone"),
-        ("pages/new.html", "new"),
-    ]
-    assert (changes[2].bytes_before, changes[2].bytes_after, n_files) == (None, 2, 3)
-
-
 def test_what_was_kept_of_changes_is_read_as_it_was(tmp_path: Path) -> None:
     assert load_changes(tmp_path) is None
-    changes = SiteChanges(
-        figures=compare_figures(board({}), board({"value": None})), files=(), n_files=7
-    )
+    changes = BoardChanges(figures=compare_figures(board({}), board({"value": None})))
     save_changes(tmp_path, changes)
     assert load_changes(tmp_path) == changes
 
 
+def test_changes_that_an_earlier_version_kept_are_read(tmp_path: Path) -> None:
+    """It compared the files of two sites too."""
+    (tmp_path / CHANGES).write_text('{"figures": [], "files": [], "n_files": 1, "complete": false}')
+    assert load_changes(tmp_path) == BoardChanges(figures=(), complete=False)
+
+
 def begun(folder: Path, *rows: dict[str, object], version: str = SCORER_VERSION) -> ComparisonStart:
-    """A run has begun: its site and figures before are there."""
-    (folder / BEFORE).mkdir()
+    """A run has begun: its figures before are there."""
     found = ComparisonStart(
         edition="e", judge="local", scorer_version=version, figures=board(*rows).to_dicts()
     )
@@ -109,7 +92,7 @@ def test_what_an_ended_run_began_with_is_kept_for_the_one_that_goes_on(tmp_path:
     assert compare_figures(found.board, kept.board) == ()
     assert load_unfinished(tmp_path, "f", "local") is None
     assert load_unfinished(tmp_path, "e", "offline") is None
-    save_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1, complete=False))
+    save_changes(tmp_path, BoardChanges(figures=(), complete=False))
     assert load_unfinished(tmp_path, "e", "local") == kept
     check_changes_folder(tmp_path)
 
@@ -124,10 +107,10 @@ def test_what_another_scorer_began_is_not_compared_with(version: str, tmp_path: 
 
 def test_a_run_after_a_finished_one_begins_anew(tmp_path: Path) -> None:
     begun(tmp_path, {})
-    save_changes(tmp_path, SiteChanges(figures=(), files=(), n_files=1))
+    save_changes(tmp_path, BoardChanges(figures=()))
     assert load_unfinished(tmp_path, "e", "local") is None
     clear_comparison(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [BEFORE]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_edition_without_figures_can_be_begun_with(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tasks.backup.creation import create_backup
-from tasks.doctor.disk import check_disk
+from tasks.doctor.machine import check_disk
 from tasks.warehouse.compaction import compact_warehouse
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseBusy
 from tasks.warehouse.file_lock import lock_path, lock_warehouse
