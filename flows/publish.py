@@ -27,12 +27,12 @@ from flows.runtime.server import is_local
 from flows.runtime.task_runs import run_task_for_result
 from flows.runtime.warehouse import hold_warehouse, recorded_flow
 from tasks.base import format_count
+from tasks.configuration.secrets import refuse_signing
 from tasks.editions.names import check_edition, check_scored
 from tasks.planning.parameters import Hours, JudgeName
 from tasks.publishing.changes import load_figures
 from tasks.publishing.material import Snapshots
 from tasks.scoring.current import check_current
-from tasks.signing.keys import find_signer
 from tasks.site.mark import check_target
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, get_open_warehouse
@@ -73,7 +73,7 @@ async def publish(
         UnknownName: there is no such edition, or no figures of it or of a judge.
         LeaderboardBehind: the figures are older than the scores.
         UnwritableSite: the folder holds something else, or is not writable.
-        UnusableKey: the environment names a key to sign with that cannot be used.
+        ConfigurationError: the environment names a key to sign with.
     """
     chosen = tuple(dict.fromkeys(judges or ()))
     note, approved = "", ""
@@ -127,7 +127,6 @@ async def write_site(
             Path(to),
             judges=tuple(judges),
             snapshots=snapshots,
-            signer=find_signer(),  # here: a key is no parameter, which Prefect would store
             on_progress=progress.update,
         )
 
@@ -161,7 +160,7 @@ async def _publish_site(
     state = "provisional: items are open or reports are missing" if site.provisional else "final"
     return Completed(
         message=f"{edition} is published in {site.folder}: {format_count(site.files, 'file')}, "
-        f"{site.bytes / 1e6:,.1f} MB, {state}, signature: {site.signature}. "
+        f"{site.bytes / 1e6:,.1f} MB, {state}. "
         f"Open {site.folder / 'index.html'}"
     )
 
@@ -174,7 +173,6 @@ def _format_site_summary(
         {"what": "files", "is": f"{site.files:,}"},
         {"what": "size", "is": f"{site.bytes / 1e6:,.1f} MB"},
         {"what": "the first page loads", "is": f"{site.first_load_bytes / 1e3:,.0f} kB"},
-        {"what": "signature", "is": site.signature},
         {"what": "written in", "is": f"{site.seconds:,.1f} s"},
         {"what": "figures", "is": "provisional" if site.provisional else "final"},
         {"what": "judges", "is": ", ".join(judges) or "all"},
@@ -215,7 +213,7 @@ def check_publishable(store: Warehouse, edition: str, judges: Sequence[str], to:
     check_edition(store, edition)
     check_scored(store, edition, judges=judges)
     check_target(to)
-    find_signer()
+    refuse_signing()
     check_current(store, edition)
 
 

@@ -16,7 +16,6 @@ from flows.cli.groups import (
     EXPORTS,
     IMPORTS,
     JUDGES,
-    KEYS,
     PAGES,
     SANDBOX,
 )
@@ -151,7 +150,6 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             at_once=True,
         ),
         "export": EXPORTS,
-        "keys": KEYS,
     },
     "Operate": {
         "refresh": CommandEntry(

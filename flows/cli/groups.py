@@ -234,23 +234,6 @@ EXPORTS = GroupEntry(
     },
 )
 
-KEYS = GroupEntry(
-    "Make keys that sign sites and backups, and verify what was signed.",
-    {
-        "new": CommandEntry(
-            "flows.cli.keys:new",
-            "Make a key pair: evergreen.key, which signs, and evergreen.pub, which verifies.",
-            "evergreen keys new --to keys",
-        ),
-        "verify": CommandEntry(
-            "flows.cli.keys:verify_folder",
-            "Verify a signature, and every file against the signed list; exit code 1 if anything "
-            "differs.",
-            "evergreen keys verify site -p evergreen.pub",
-        ),
-    },
-)
-
 BACKUP = GroupEntry(
     "Back up a warehouse with its pages and files, as of one moment; `verify`, `restore` one.",
     {

@@ -57,7 +57,6 @@ OLD_NAMES: Mapping[str, str] = {
     "import answers": "import reports",
     "import deepresearch_bench": "import drb",
     "import rigorous-draft": "draft import",
-    "keys new --out": "keys new --to FOLDER",
     "pages export --to": "pages export --output FILE",
     "refresh --from": "refresh --since DATE",
     "refresh --to": "refresh --until DATE",

@@ -35,7 +35,7 @@ READING = {
     "agents", "agents check", "analyse", "audit", "backup verify", "calls", "compare agents",
     "compare extraction", "compare judges", "compare protocols", "doctor", "edition diff",
     "edition list", "edition show", "edition verify", "explain", "export drb2",
-    "init", "judges", "judges check", "keys new", "keys verify", "leaderboard", "pages counts",
+    "init", "judges", "judges check", "leaderboard", "pages counts",
     "pages export", "pages references", "pages show", "pages walls", "protocols", "sandbox",
     "schema", "serve", "sql", "status", "ui",
 }  # fmt: skip

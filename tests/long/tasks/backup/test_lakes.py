@@ -16,8 +16,9 @@ import pytest
 
 from tasks.backup import restoration
 from tasks.backup.creation import create_backup
-from tasks.backup.manifest import BackupError, open_backup, verify
+from tasks.backup.manifest import BackupError, open_backup
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
+from tasks.backup.verification import verify
 from tasks.warehouse.lake import lake_exists
 from tasks.warehouse.lake_locks import LakeLocks
 from tasks.warehouse.location import DuckLake, LocationLike
