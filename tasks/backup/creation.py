@@ -165,13 +165,15 @@ class BackupWriter:
             try:
                 path = contents.path(sha)
                 n_bytes = path.stat().st_size
-                if not self._has(name, n_bytes):
+                is_new = not self._has(name, n_bytes)
+                if is_new:
                     self._guard.check_bytes(contents.get(sha), name)
-                    self._add(name, path)
-                    self.copied[store] += 1
             except (DamagedWarehouse, FileNotFoundError):
                 self.missing.append(name)
                 continue
+            if is_new:
+                self._add(name, path)
+                self.copied[store] += 1
             found.append(sha)
             total_bytes += n_bytes
         data = "".join(f"{sha}\n" for sha in found).encode()
