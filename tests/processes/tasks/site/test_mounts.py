@@ -28,4 +28,4 @@ def test_a_mount_point_gets_the_new_files(tmp_path: Path) -> None:
     mounted[-1] += ' && "$2" -c "$3"'
     subprocess.run([*mounted, tmp_path / "volume", site, sys.executable, code], check=True)
     assert contents(tmp_path / "volume").keys() == {"new/page.html", MARK, SUMS}
-    assert sorted(path.name for path in (tmp_path / "volume").iterdir()) == ["new", MARK]
+    assert sorted(path.name for path in (tmp_path / "volume").iterdir()) == [SUMS, "new", MARK]
