@@ -41,7 +41,6 @@ from tasks.warehouse.foreign_tables import DatabaseError
 FORMAT = 2
 """The newest format that this program knows, in which it writes."""
 MANIFEST = "manifest.json"
-OLD_SIGNATURE = f"{MANIFEST}.minisig"
 TABLES = "tables"
 Store = Literal["pages", "files"]
 STORES: tuple[Store, ...] = get_args(Store)

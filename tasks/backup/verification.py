@@ -13,7 +13,6 @@ from typing import BinaryIO
 from tasks.backup.manifest import (
     CHANGED,
     MANIFEST,
-    OLD_SIGNATURE,
     STORES,
     TABLES,
     Backup,
@@ -27,6 +26,8 @@ from tasks.warehouse.foreign_tables import KEYS, find_problem
 from tasks.warehouse.schema import SCHEMA_VERSION, connect, load_schema
 
 RESTORING_SUFFIX = ".restoring"
+OLD_SIGNATURE = f"{MANIFEST}.minisig"
+"""Beside the manifest of a signed backup of format 1."""
 
 
 def verify(backup: Backup, on_progress: OnProgress = lambda what, done, total: None) -> None:
