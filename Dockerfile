@@ -27,7 +27,7 @@ RUN useradd --uid 10001 --user-group --create-home evergreen \
 COPY --from=build /opt/evergreen /opt/evergreen
 # What the image installs; `make sbom` writes both.
 COPY sbom.cdx.json /opt/evergreen/sbom.cdx.json
-LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="c1af2871e095ba074105f6d176f8340a3addd8a9c17e7f561ed18214ed4b1c91"
+LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="6d18dc1cdf5311c401c769cfa0a05de54c669a5ffe92bef1722901ae58643467"
 ENV PATH=/opt/evergreen/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

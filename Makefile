@@ -54,7 +54,7 @@ lint: $(VENV)/dev ## Ruff and mypy
 everything: ## Run all tests and rigs; the result is kept in build/everything.txt (an hour)
 	.ci/everything
 
-PACKAGES := bubblewrap curl minisign openssl postgresql
+PACKAGES := bubblewrap curl openssl postgresql
 packages: ## Install the Debian packages that .ci/run needs (as root)
 	@dpkg -s $(PACKAGES) >/dev/null 2>&1 || { apt-get update -q && \
 	  apt-get install -y -q --no-install-recommends $(PACKAGES); } || \

@@ -27,12 +27,12 @@ from flows.runtime.server import is_local
 from flows.runtime.warehouse import hold_warehouse, plain_flow
 from flows.stages import run_function
 from tasks.base import format_count
+from tasks.configuration.secrets import refuse_signing
 from tasks.editions.names import check_edition, check_scored
 from tasks.planning.options import PublishOptions
 from tasks.publishing.changes import load_figures
 from tasks.publishing.material import Snapshots
 from tasks.scoring.current import check_current
-from tasks.signing.keys import find_signer
 from tasks.site.mark import check_target
 from tasks.warehouse.operations import Publication
 from tasks.warehouse.rows import utc_now
@@ -55,7 +55,7 @@ async def publish(options: PublishOptions) -> State[None]:
         UnknownName: there is no such edition, or no figures of it or of a judge.
         LeaderboardBehind: the figures are older than the scores.
         UnwritableSite: the folder holds something else, or is not writable.
-        UnusableKey: the environment names a key to sign with that cannot be used.
+        ConfigurationError: the environment names a key to sign with.
     """
     edition, to, snapshots = options.edition, options.to, options.snapshots
     chosen = tuple(dict.fromkeys(options.judges or ()))
@@ -108,7 +108,6 @@ async def run_site_task(
                 to,
                 judges=tuple(judges),
                 snapshots=snapshots,
-                signer=find_signer(),  # here: a key is no parameter, which Prefect would store
                 on_progress=progress.update,
             )
 
@@ -131,7 +130,7 @@ async def _publish_site(
     state = "provisional: items are open or reports are missing" if site.provisional else "final"
     return Completed(
         message=f"{edition} is published in {site.folder}: {format_count(site.files, 'file')}, "
-        f"{site.bytes / 1e6:,.1f} MB, {state}, signature: {site.signature}. "
+        f"{site.bytes / 1e6:,.1f} MB, {state}. "
         f"Open {site.folder / 'index.html'}"
     )
 
@@ -153,7 +152,6 @@ def _format_site_summary(
         {"what": "files", "is": f"{site.files:,}"},
         {"what": "size", "is": f"{site.bytes / 1e6:,.1f} MB"},
         {"what": "the first page loads", "is": f"{site.first_load_bytes / 1e3:,.0f} kB"},
-        {"what": "signature", "is": site.signature},
         {"what": "written in", "is": f"{site.seconds:,.1f} s"},
         {"what": "figures", "is": "provisional" if site.provisional else "final"},
         {"what": "judges", "is": ", ".join(judges) or "all"},
@@ -194,7 +192,7 @@ def check_publishable(store: Warehouse, edition: str, judges: Sequence[str], to:
     check_edition(store, edition)
     check_scored(store, edition, judges=judges)
     check_target(to)
-    find_signer()
+    refuse_signing()
     check_current(store, edition)
 
 

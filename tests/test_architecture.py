@@ -30,7 +30,7 @@ LEVELS: list[set[str]] = [
     {"tasks.extraction", "tasks.costs"},
     {"tasks.judges"},
     {"tasks.models", "tasks.metrics", "tasks.secrecy"},
-    {"tasks.configuration", "tasks.signing", "tasks.warehouse"},
+    {"tasks.configuration", "tasks.warehouse"},
     {"tasks.processes", "tasks.serving", "tasks.files", "tasks.base", "tasks.errors",
      "tasks.foreign_text", "tasks.spreadsheets", "tasks.credentials"},
 ]  # fmt: skip
@@ -51,8 +51,7 @@ SERVING = {"deployments", "engine", "registry", "run", "site_step", "stages"}
 PURE = {
     "agents", "benchmarks", "configuration", "documents", "extraction", "files", "inversion",
     "judges", "metrics", "models", "processes", "protocols", "sandbox", "secrecy", "serving",
-    "signing", "site", "web",
-    "wikipedia",
+    "site", "web", "wikipedia",
 }  # fmt: skip
 """Packages of tasks/ that never open the store."""
 

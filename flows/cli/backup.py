@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from flows.cli.options import TextOrJsonOption, WarehouseOption
-from flows.cli.signing_options import PublicKeyOption, SignOption, prepare_signing
 from flows.display.console import (
     print_always,
     print_message,
@@ -18,13 +17,11 @@ from flows.display.console import (
 )
 from flows.display.formats import format_json
 from tasks.backup.creation import MadeBackup, create_backup, record_backup
-from tasks.backup.manifest import BackupManifest, OnProgress, Store, open_backup, verify
+from tasks.backup.manifest import BackupManifest, OnProgress, Store, open_backup
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
-from tasks.backup.signature import check_signature, describe_unchecked_signature
+from tasks.backup.verification import verify
 from tasks.base import format_count
 from tasks.secrecy.guard import KeyGuard
-from tasks.signing.keys import find_signer
-from tasks.signing.signatures import describe_signature, load_public_key
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 MAX_NAMED = 5
@@ -50,7 +47,6 @@ def make(
     keep: Annotated[
         int | None, typer.Option(min=1, help="Keep only this many of the folder's backups.")
     ] = None,
-    sign: SignOption = None,
     allow_keys: Annotated[
         bool,
         typer.Option(
@@ -71,13 +67,11 @@ def make(
         return
     if to is None:
         raise typer.BadParameter("give --to FOLDER or --to NAME.tar.", param_hint="--to")
-    prepare_signing(sign)
     with _show_progress() as on_progress:
         made = create_backup(
             warehouse,
             to,
             keep=keep,
-            signer=find_signer(),
             guard=KeyGuard(stops_at_forms=not allow_keys),
             on_wait=print_message,
             on_progress=on_progress,
@@ -109,7 +103,6 @@ def restore(
             help="Replace an existing warehouse. An existing file is kept beside the new one.",
         ),
     ] = False,
-    public_key: PublicKeyOption = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -119,23 +112,12 @@ def restore(
     Existing pages and files stay, missing or damaged ones are restored. This also moves a warehouse
     from a file on one host to a lake for several, and back.
     """
-    key = load_public_key(public_key) if public_key else None
-    with open_backup(where) as found:
-        signature = (
-            f"It is {check_signature(found, key)}." if key else describe_unchecked_signature(found)
+    with open_backup(where) as found, _show_progress() as on_progress:
+        done = restore_backup(
+            found, warehouse, replace=replace, on_wait=print_message, on_progress=on_progress
         )
-        with _show_progress() as on_progress:
-            done = restore_backup(
-                found,
-                warehouse,
-                replace=replace,
-                public_key=key,
-                on_wait=print_message,
-                on_progress=on_progress,
-            )
         place, manifest = found.place, found.manifest
     record_backup(done.where, place, manifest)
-    print_always(signature)
     _print_restored(place, manifest, done, form)
 
 
@@ -171,7 +153,6 @@ def _print_manifest(text: str, manifest: BackupManifest, form: str) -> None:
 
 def _print_created(made: MadeBackup, form: str) -> None:
     _print_manifest(f"{made.place}: {_summarize_manifest(made.manifest)}.", made.manifest, form)
-    print_message(describe_signature(made.manifest.signature))
     if made.manifest.keys:
         print_message(
             f"Texts with what looks like somebody's key: {made.manifest.keys:,}. They are in the "

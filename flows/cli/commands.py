@@ -172,16 +172,6 @@ EXPORTS = GroupEntry(
     },
 )
 
-KEYS = GroupEntry(
-    "Make keys that sign sites and backups, and verify what was signed.",
-    {
-        "new": CommandEntry("flows.cli.keys:new", "evergreen keys new --to keys"),
-        "verify": CommandEntry(
-            "flows.cli.keys:verify_folder", "evergreen keys verify site -p evergreen.pub"
-        ),
-    },
-)
-
 BACKUP = GroupEntry(
     "Back up a warehouse with its pages and files, as of one moment; `verify`, `restore` one.",
     {
@@ -269,7 +259,6 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "flows.cli.publish:publish", "evergreen publish --edition 2026-11 --to site"
         ),
         "export": EXPORTS,
-        "keys": KEYS,
     },
     "Operate": {
         "refresh": CommandEntry("flows.cli.refresh:refresh", "evergreen refresh --dry-run"),

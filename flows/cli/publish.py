@@ -15,12 +15,12 @@ from flows.cli.options import (
     make_edition_option,
 )
 from flows.cli.output import print_outcome, refuse_unwritable
-from flows.cli.signing_options import SignOption, prepare_signing
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.run import run_flow
 from tasks.benchmarks.drb2_results import TABLES
+from tasks.configuration.secrets import refuse_signing
 from tasks.editions.names import check_scored
 from tasks.planning.options import PublishOptions
 from tasks.planning.parameters import MAX_HOURS
@@ -61,7 +61,6 @@ def publish(
             callback=_check_positive, max=MAX_HOURS, help="How long to wait for approval."
         ),
     ] = 72.0,
-    sign: SignOption = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -70,7 +69,7 @@ def publish(
     Exit code 1, and nothing written, if a person declines or nobody decides in time.
     """
     check_target(to)
-    prepare_signing(sign)
+    refuse_signing()
     with open_existing_warehouse(warehouse, edition) as store:
         check_scored(store, edition, judges=judge or ())
     # The flow opens the warehouse itself, so that it is closed while a person decides.

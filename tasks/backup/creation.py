@@ -1,21 +1,26 @@
 """Create a backup: a consistent snapshot of the tables, then the pages and files that they name.
 
 The warehouse stores pages and files before the rows that name them and never changes them, so it is
-locked only while the tables are written. See `tasks.backup.manifest` for the format. A backup
-changes nothing, so others' texts stay as they are: the keys in them are counted.
+locked only while the tables are written. A backup changes nothing, so others' texts stay as they
+are: the keys in them are counted. See `tasks.backup.manifest` for the format.
+
+A backup gets its final name when everything is on disk. The remains of a killed one have another
+name, and are removed by the next.
 """
 
-import gzip
+import os
 import shutil
+import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from tasks.backup.manifest import (
+    MANIFEST,
+    STAMP,
     TABLES,
     Backup,
     BackupError,
@@ -23,20 +28,17 @@ from tasks.backup.manifest import (
     OnProgress,
     Store,
     StoredBytes,
-    StoredFile,
     StoredTable,
-    digest_file,
     explain_errors,
     find_backups,
     format_stored_name,
-    is_intact,
 )
-from tasks.backup.targets import UNFINISHED_SUFFIX, BackupWriter, open_writer
+from tasks.configuration.secrets import refuse_signing
+from tasks.files.checksums import SUMS, format_sums, hash_files
+from tasks.files.locks import hold_lock
 from tasks.secrecy.guard import KeyGuard
-from tasks.signing.keys import Signer
-from tasks.signing.signatures import UNSIGNED
-from tasks.warehouse.contents import SHA
-from tasks.warehouse.errors import WarehouseError
+from tasks.warehouse.contents import ContentStore, FileStore, PageStore
+from tasks.warehouse.errors import DamagedWarehouse, WarehouseError
 from tasks.warehouse.file_lock import lock_warehouse, wait_until_free
 from tasks.warehouse.lake import connect_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
@@ -55,8 +57,12 @@ from tasks.warehouse.sql import quote_literal, quote_name, table_names
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 
-NAMED_BY: dict[Store, str] = {"pages": "fetches", "files": "report_files"}
-"""The table whose column `sha` names the contents of each store."""
+CONTENTS: dict[Store, tuple[type[ContentStore], str]] = {
+    "pages": (PageStore, "fetches"), "files": (FileStore, "report_files"),
+}  # fmt: skip
+"""Store → how it keeps its contents, and the table whose column `sha` names them."""
+UNFINISHED_SUFFIX = ".making"
+"""The suffix of unfinished backups."""
 
 
 @dataclass
@@ -76,7 +82,6 @@ def create_backup(
     to: Path,
     *,
     keep: int | None = None,
-    signer: Signer | None = None,
     guard: KeyGuard | None = None,
     on_wait: Callable[[str], None] | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
@@ -85,7 +90,6 @@ def create_backup(
 
     Args:
         keep: keep only this many of the newest backups in the folder; None: all.
-        signer: signs the manifest; None: it says that it is not signed.
         guard: looks for keys; one that knows those of the environment if None.
         on_wait: called once with the process we wait for, if another one owns the warehouse.
 
@@ -93,44 +97,152 @@ def create_backup(
         WarehouseError: the warehouse is missing or damaged, or the backup cannot be written.
         BackupError: the folder holds another warehouse's backups, or the file exists.
         LeakedKey: it would hold a key.
+        ConfigurationError: the environment names a key to sign with.
     """
+    refuse_signing()
     guard = guard or KeyGuard()
     where = parse_location(where)
     check_exists(where)
     if to.suffix == ".tar" and keep is not None:
         raise BackupError(f"{to} is one file, which holds one backup: --keep is for folders.")
     advice = "Nothing was changed; free some space or fix the permissions, then try again."
-    with explain_errors(to, "written", advice), open_writer(to) as writer:
+    with explain_errors(to, "written", advice), _open_writer(to, guard, on_progress) as writer:
         with _connect_snapshot(where, writer.scratch, on_wait) as connection:
             if not has_schema(connection, where):
                 raise BackupError(f"{where} is empty: there is nothing to back up yet.")
             began, identity = utc_now(), read_warehouse_id(connection)
             if not writer.is_tar:
                 _check_same_warehouse(to, identity)
-            _check_keys_of_tables(connection, guard)
+            _check_keys(connection, guard)
             tables = _write_tables(connection, writer.scratch, on_progress)
-            named = {store: _find_shas(connection, table) for store, table in NAMED_BY.items()}
+            named = {store: _find_shas(connection, store) for store in CONTENTS}
             exported = tuple(each.edition for _, each in load_latest_manifests(where))
-        parts = {
-            store: _copy_bytes(where.subfolder(store), store, shas, writer, guard, on_progress)
-            for store, shas in named.items()
-        }
         manifest = BackupManifest(
             warehouse_id=identity,
             warehouse=str(where),
             schema_version=SCHEMA_VERSION,
             created_at=began,
             tables=tables,
-            stores={store: part.stored for store, part in parts.items()},
-            missing=tuple(chain.from_iterable(part.missing for part in parts.values())),
+            stores={store: writer.add_all(store, where, shas) for store, shas in named.items()},
+            missing=tuple(writer.missing),
             exported=exported,
             keys=guard.n_masked,
-            signature=signer.key_id if signer else UNSIGNED,
         )
-        writer.finish(manifest, signer)
+        writer.finish(manifest)
         removed = _remove_old(keep, to) if keep is not None else []
-    copied = {store: part.n_copied for store, part in parts.items()}
-    return MadeBackup(writer.place, manifest, copied, removed)
+    return MadeBackup(writer.place, manifest, writer.copied, removed)
+
+
+class BackupWriter:
+    """Writes into a folder of dated backups, or into one tar file."""
+
+    def __init__(self, place: Path, is_tar: bool, guard: KeyGuard, on_progress: OnProgress) -> None:
+        """place: the final path."""
+        self.place, self.is_tar, self._guard, self._on_progress = place, is_tar, guard, on_progress
+        self.copied: dict[Store, int] = {}
+        """Pages and files that no earlier backup contains."""
+        self.missing: list[str] = []
+        """Names of pages and files that are missing or damaged in the warehouse."""
+        self.scratch = place.with_name(f".{place.name}.tables{UNFINISHED_SUFFIX}")
+        """A folder for tables and lists, which becomes part of the backup."""
+        (self.scratch / TABLES).mkdir(parents=True)
+        self._fresh = place.with_name(f".{place.name}{UNFINISHED_SUFFIX}")
+        self._tar = (
+            tarfile.open(self._fresh, "w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
+            if is_tar
+            else None
+        )
+
+    def add_all(self, store: Store, where: Location, shas: Sequence[str]) -> StoredBytes:
+        """Add what the tables name in a store, except what earlier backups contain.
+
+        Raises:
+            LeakedKey: a page or file holds a key.
+        """
+        contents = CONTENTS[store][0](where.subfolder(store))
+        self.copied[store] = total_bytes = 0
+        found = []
+        for n, sha in enumerate(shas):
+            self._on_progress(store, n, len(shas))
+            name = format_stored_name(store, sha)
+            try:
+                path = contents.path(sha)
+                n_bytes = path.stat().st_size
+                is_new = not self._has(name, n_bytes)
+                if is_new:
+                    self._guard.check_bytes(contents.get(sha), name)
+            except (DamagedWarehouse, FileNotFoundError):
+                self.missing.append(name)
+                continue
+            if is_new:
+                self._add(name, path)
+                self.copied[store] += 1
+            found.append(sha)
+            total_bytes += n_bytes
+        data = "".join(f"{sha}\n" for sha in found).encode()
+        (self.scratch / f"{store}.txt").write_bytes(data)
+        return StoredBytes(bytes=len(data), count=len(found), total_bytes=total_bytes)
+
+    def finish(self, manifest: BackupManifest) -> None:
+        """Flush everything to disk, then give the backup its final name."""
+        (self.scratch / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
+        sums = hash_files(self.scratch)
+        (self.scratch / SUMS).write_bytes(format_sums(sums))
+        if self._tar:
+            for name in sorted([SUMS, *sums]):
+                self._add(name, self.scratch / name)
+            self._tar.close()
+        os.sync()
+        (self._fresh if self._tar else self.scratch).rename(self.place)
+        os.sync()
+        if self._tar:
+            shutil.rmtree(self.scratch)
+
+    def _has(self, name: str, n_bytes: int) -> bool:
+        """Return whether an earlier backup contains these bytes."""
+        path = self.place.parent / name
+        # The size differs if the machine failed while the file was written.
+        return not self.is_tar and path.is_file() and path.stat().st_size == n_bytes
+
+    def _add(self, name: str, path: Path) -> None:
+        if self._tar:
+            self._tar.add(path, name, recursive=False, filter=_drop_owner)
+            return
+        target = self.place.parent / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = target.with_name(f".{target.name}{UNFINISHED_SUFFIX}")
+        fresh.unlink(missing_ok=True)  # a link there would be written through
+        shutil.copyfile(path, fresh)
+        fresh.replace(target)
+
+
+def _drop_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Remove the owner, which has no meaning on other machines."""
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
+
+
+@contextmanager
+def _open_writer(to: Path, guard: KeyGuard, on_progress: OnProgress) -> Iterator[BackupWriter]:
+    """Open a backup for writing, one at a time, after removing the remains of killed ones.
+
+    Raises:
+        BackupError: the file exists.
+    """
+    is_tar = to.suffix == ".tar"
+    if is_tar and to.exists():
+        raise BackupError(f"{to} exists. Choose another name: backups are never overwritten.")
+    folder = to.parent if is_tar else to
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = folder / (f".{to.name}.lock" if is_tar else ".lock")
+    with hold_lock(lock):
+        for left in folder.glob(f".{to.name if is_tar else ''}*{UNFINISHED_SUFFIX}"):
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        place = to if is_tar else folder / utc_now().strftime(STAMP)
+        yield BackupWriter(place, is_tar, guard, on_progress)
+    if is_tar:
+        lock.unlink(missing_ok=True)
 
 
 def record_backup(where: Location, place: Path, manifest: BackupManifest) -> None:
@@ -175,62 +287,14 @@ def _write_tables(
             f"COPY (SELECT * FROM {quote_name(name)}) TO {path} (FORMAT parquet, COMPRESSION zstd)"
         )
         (rows,) = connection.execute(sql).fetchone()
-        written[name] = StoredTable(rows=rows, **_describe_file(file).model_dump())
+        written[name] = StoredTable(bytes=file.stat().st_size, rows=rows)
     return written
 
 
-def _find_shas(connection: Any, table: str) -> list[str]:
+def _find_shas(connection: Any, store: Store) -> list[str]:
+    table = CONTENTS[store][1]
     sql = f"SELECT DISTINCT sha FROM {table} WHERE sha IS NOT NULL ORDER BY 1"
     return [sha for (sha,) in connection.execute(sql).fetchall()]
-
-
-@dataclass
-class CopiedBytes:
-    """The part of a store that is in a backup."""
-
-    stored: StoredBytes
-    n_copied: int
-    missing: list[str]
-    """Names of pages or files that are missing or damaged in the warehouse."""
-
-
-def _copy_bytes(
-    folder: Path,
-    store: Store,
-    shas: Sequence[str],
-    writer: BackupWriter,
-    guard: KeyGuard,
-    on_progress: OnProgress,
-) -> CopiedBytes:
-    """Copy what the tables name in a store, except what earlier backups contain."""
-    found, missing = [], []
-    n_copied = n_bytes = 0
-    for n, sha in enumerate(shas):
-        on_progress(store, n, len(shas))
-        name = format_stored_name(store, sha)
-        path = folder / name.removeprefix(f"{store}/")
-        size = path.stat().st_size if SHA.fullmatch(sha) and path.is_file() else None
-        is_new = size is None or not writer.has(name, size)
-        if size is None or (is_new and not is_intact(store, sha, path)):
-            missing.append(name)
-            continue
-        if is_new:
-            _check_keys_of_bytes(store, path, name, guard)
-            writer.add(name, path)
-            n_copied += 1
-        found.append(sha)
-        n_bytes += size
-    listed = writer.scratch / f"{store}.txt"
-    listed.write_text("".join(f"{sha}\n" for sha in found), "ascii")
-    about = _describe_file(listed).model_dump()
-    return CopiedBytes(
-        StoredBytes(count=len(found), total_bytes=n_bytes, **about), n_copied, missing
-    )
-
-
-def _describe_file(file: Path) -> StoredFile:
-    with file.open("rb") as opened:
-        return digest_file(opened)
 
 
 def _check_same_warehouse(folder: Path, identity: str) -> None:
@@ -255,7 +319,7 @@ def _remove_old(keep: int, folder: Path) -> list[Path]:
     return removed
 
 
-def _check_keys_of_tables(connection: Any, guard: KeyGuard) -> None:
+def _check_keys(connection: Any, guard: KeyGuard) -> None:
     """Check every text of every table.
 
     Raises:
@@ -269,13 +333,3 @@ def _check_keys_of_tables(connection: Any, guard: KeyGuard) -> None:
             [guard.pattern],
         ).pl()
         guard.check_frame(found, table)
-
-
-def _check_keys_of_bytes(store: Store, path: Path, name: str, guard: KeyGuard) -> None:
-    """Check the bytes of a page or file for our keys.
-
-    Raises:
-        LeakedKey: they hold one.
-    """
-    data = path.read_bytes()
-    guard.check_bytes(gzip.decompress(data) if store == "pages" else data, name)

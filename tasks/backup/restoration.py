@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tasks.backup.manifest import (
-    RESTORING_SUFFIX,
     STAMP,
     STORES,
     Backup,
@@ -21,16 +20,12 @@ from tasks.backup.manifest import (
     BackupManifest,
     OnProgress,
     Store,
-    copy_out,
-    copy_table,
     explain_errors,
     format_stored_name,
-    is_intact,
     read_shas,
-    verify,
 )
-from tasks.backup.signature import check_signature
-from tasks.signing.signatures import PublicKey
+from tasks.backup.verification import RESTORING_SUFFIX, copy_out, copy_table, digest, verify
+from tasks.files.opening import SpecialFile, open_file
 from tasks.warehouse.errors import DamagedWarehouse, NewerWarehouse, WarehouseBusy, WarehouseError
 from tasks.warehouse.file_lock import lock_path, lock_warehouse, wait_until_free
 from tasks.warehouse.foreign_tables import INFO
@@ -48,7 +43,8 @@ from tasks.warehouse.schema import (
 )
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.sql import quote_literal, quote_name, table_names
-from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.upgrade import OLDEST_UPGRADABLE
 from tasks.warehouse.write_counter import count_path
 
 
@@ -68,7 +64,6 @@ def restore_backup(
     where: LocationLike,
     *,
     replace: bool = False,
-    public_key: PublicKey | None = None,
     on_wait: Callable[[str], None] | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> RestoredWarehouse:
@@ -76,18 +71,19 @@ def restore_backup(
 
     Args:
         replace: replace a warehouse with rows; an old file is kept next to the new one.
-        public_key: the key that must have signed the backup; None: any backup will do.
         on_wait: called once with the process we wait for, if another one owns the file.
 
     Raises:
         BackupError: the backup is damaged or newer than this Evergreen, or the warehouse has rows.
-        BadSignature: the key has not signed this backup.
         WarehouseError: the location cannot be written, or holds something else or newer.
     """
     where = parse_location(where)
-    if public_key:
-        check_signature(backup, public_key)
-    _check_version(backup)
+    version = backup.manifest.schema_version
+    if not OLDEST_UPGRADABLE <= version <= SCHEMA_VERSION:
+        raise BackupError(
+            f"{backup.place} has schema version {version}; this Evergreen knows "
+            f"{OLDEST_UPGRADABLE} to {SCHEMA_VERSION}. Restore it with the Evergreen that made it."
+        )
     verify(backup, on_progress)
     advice = "Free some space, fix the permissions or use another backup, then restore again."
     with explain_errors(where, "restored", advice):
@@ -96,7 +92,8 @@ def restore_backup(
         else:
             assert isinstance(where, DuckDBFile)
             restored = _restore_file(backup, where, replace, on_wait, on_progress)
-        _restore_exports(where, backup.manifest, on_progress)
+        with open_warehouse(where) as store:  # which upgrades what an earlier schema has
+            _restore_exports(store, backup.manifest, on_progress)
     return restored
 
 
@@ -153,16 +150,6 @@ def _restore_lake(
     return RestoredWarehouse(where, None, copied)
 
 
-def _check_version(backup: Backup) -> None:
-    version = backup.manifest.schema_version
-    if version != SCHEMA_VERSION:
-        raise BackupError(
-            f"{backup.place} has schema version {version}; this Evergreen knows only "
-            f"{SCHEMA_VERSION}. Restore it with the Evergreen that made it, or one of the "
-            "same schema."
-        )
-
-
 def _check_empty_file(where: DuckDBFile) -> None:
     try:
         connection = connect(where.path, read_only=True)
@@ -209,10 +196,18 @@ def _copy_bytes(backup: Backup, where: Location, on_progress: OnProgress) -> dic
             on_progress(store, n, len(wanted))
             name = format_stored_name(store, sha)
             target = where.subfolder(store) / name.removeprefix(f"{store}/")
-            if not is_intact(store, sha, target):
-                copy_out(backup, name, target, partial(is_intact, store, sha))
+            if not _is_intact(target, sha):
+                copy_out(backup, name, target, sha)
                 copied[store] += 1
     return copied
+
+
+def _is_intact(path: Path, sha: str) -> bool:
+    try:
+        with open_file(path, within=None) as file:
+            return digest(file, path.name) == sha
+    except (FileNotFoundError, SpecialFile):
+        return False
 
 
 def _insert_rows(connection: Any, backup: Backup, work: Path, on_progress: OnProgress) -> None:
@@ -238,16 +233,13 @@ def _move_aside(path: Path) -> Path | None:
     return aside
 
 
-def _restore_exports(where: Location, manifest: BackupManifest, on_progress: OnProgress) -> None:
+def _restore_exports(store: Warehouse, manifest: BackupManifest, on_progress: OnProgress) -> None:
     """Make the Parquet exports that existed, which people read while a flow runs."""
-    if not manifest.exported:
-        return
-    with open_warehouse(where) as store:
-        known = set(store.frame("SELECT edition FROM editions")["edition"])
-        editions = [edition for edition in manifest.exported if edition in known]
-        for n, edition in enumerate(editions):
-            on_progress("exports", n, len(editions))
-            export_edition(store, edition)
+    known = set(store.frame("SELECT edition FROM editions")["edition"])
+    editions = [edition for edition in manifest.exported if edition in known]
+    for n, edition in enumerate(editions):
+        on_progress("exports", n, len(editions))
+        export_edition(store, edition)
 
 
 @contextmanager

@@ -3,11 +3,15 @@
 import os
 from typing import Any
 
+from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import ConfigModel
 from tasks.credentials import refuse_credentials
 
 KEYS_OF_BLOCKS: dict[str, str] = {}
 """Block → its key, of those that this process has loaded: no result may hold them, either."""
+
+SIGNING_VARIABLES = ("EVERGREEN_SIGNING_KEY", "EVERGREEN_SIGNING_PASSWORD")
+"""What named a key when Evergreen signed sites and backups itself."""
 
 
 def read_variable(name: str | None) -> str:
@@ -19,6 +23,20 @@ def read_address(name: str | None) -> str:
     """Do as `read_variable` for a variable with an address; raise CredentialsInAddress if it has
     credentials."""
     return refuse_credentials(read_variable(name), str(name))
+
+
+def refuse_signing() -> None:
+    """Stop what signed once, so that nobody who has set a key gets something unsigned.
+
+    Raises:
+        ConfigurationError: the environment names a key to sign with.
+    """
+    if named := " and ".join(filter(read_variable, SIGNING_VARIABLES)):
+        raise ConfigurationError(
+            f"Unset {named}: Evergreen no longer signs sites and backups, so nothing was written. "
+            "Then run this again, and sign the file SHA256SUMS of the result, for example with "
+            "`minisign -Sm SHA256SUMS`."
+        )
 
 
 class KeySettings(ConfigModel):

@@ -14,6 +14,7 @@ from tasks.base import Frozen, format_count
 from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import find_fallback, load_judges
 from tasks.configuration.refresh import Publishing, RefreshSettings
+from tasks.configuration.secrets import refuse_signing
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.errors import ExpectedError
 from tasks.jobs.pending import find_jobs_under_way
@@ -186,7 +187,8 @@ def check_month(source: Readable, month: Month) -> None:
 
     Raises:
         ConfigurationError: no operator is set for the wiki or for pages of articles' references, or
-            an agent, judge or protocol is unknown.
+            an agent, judge or protocol is unknown; or a site is to be written, and the
+            environment names a key to sign with.
         Misconfigured: a key is missing, a judge lacks an ability, or a model that nobody named
             would extract facts and claims without a budget.
         UnknownPrice: there is a budget, but a price is unknown.
@@ -201,6 +203,7 @@ def check_month(source: Readable, month: Month) -> None:
     check_judges(month.judges, month.budget_usd, batch=month.batch)
     check_permitted(describe_month_extraction(source, month))
     if month.site:
+        refuse_signing()
         try:
             check_target(month.site.path)
         except UnwritableSite as error:

@@ -50,11 +50,10 @@ class BoardParts:
 
 def load_board_parts(material: SiteMaterial, view: BoardView) -> BoardParts:
     names = [column.entry.name for column in view.columns]
+    scores = material.scores.filter((pl.col("judge") == view.judge) & pl.col("metric").is_in(names))
     return BoardParts(
         view=view,
-        scores=material.scores.filter(
-            (pl.col("judge") == view.judge) & pl.col("metric").is_in(names)
-        ),
+        scores=scores,
         chosen=tuple(_find_parts(material)),
         category_of={name: a.category or "" for name, a in material.assignments.items()},
         article_of={name: a.article for name, a in material.assignments.items()},
@@ -66,14 +65,11 @@ def load_board_parts(material: SiteMaterial, view: BoardView) -> BoardParts:
             .iter_rows()
         ),
         unranked=frozenset(entry.agent for entry in view.entries if entry.unranked),
-        assignable=_find_assignable(material, view.judge, names),
+        assignable=_find_assignable(material, scores),
     )
 
 
-def _find_assignable(material: SiteMaterial, judge: str, metrics: Sequence[str]) -> frozenset[str]:
-    scores = material.scores.filter(
-        (pl.col("judge") == judge) & pl.col("metric").is_in(list(metrics))
-    )
+def _find_assignable(material: SiteMaterial, scores: pl.DataFrame) -> frozenset[str]:
     known = [p for p in scores["protocol"].unique() if p in material.protocols]
     return frozenset(scores["assignment"]).union(
         *(

@@ -216,19 +216,14 @@ def load_exposure(material: SiteMaterial) -> dict[str, str]:
     """Return agent → what its programs could reach; those that were held as usual are left out."""
     found = {}
     for row in material.source.frame(PROGRAMS, [material.edition]).iter_rows(named=True):
-        parts = []
-        if row["n_free"]:
-            parts.append(
-                _describe_programs("without isolation, its program", row["n_free"], row["n"])
+        programs = (
+            ("without isolation, its program", row["n_free"]),
+            ("its program, with an open network,", row["n_open"]),
+        )
+        if row["n_free"] or row["n_open"]:
+            found[row["agent"]] = "; ".join(
+                f"{how} wrote {format_number(n)} of {format_number(row['n'])} reports"
+                for how, n in programs
+                if n
             )
-        if row["n_open"]:
-            parts.append(
-                _describe_programs("its program, with an open network,", row["n_open"], row["n"])
-            )
-        if parts:
-            found[row["agent"]] = "; ".join(parts)
     return found
-
-
-def _describe_programs(how: str, n: int, of: int) -> str:
-    return f"{how} wrote {format_number(n)} of {format_number(of)} reports"

@@ -10,7 +10,6 @@ import polars as pl
 
 from tasks.publishing.material import SiteMaterial
 from tasks.secrecy.guard import KeyGuard
-from tasks.signing.signatures import SUFFIX
 from tasks.site.content import Download
 from tasks.site.environment import render_page
 from tasks.site.folder import SiteFolder
@@ -59,11 +58,6 @@ def write_data_files(material: SiteMaterial, pages: SitePages) -> None:
     files = [file for name in TABLES for file in _write_table(material, folder, name)]
     what = "the edition's manifest: its contents by sha-256"
     files.append(_add_file(folder, "manifest.json", _make_manifest(material), what))
-    if folder.signer:
-        name = f"manifest.json{SUFFIX}"
-        manifest = folder.path("data/manifest.json").read_bytes()
-        signature = folder.signer.sign(manifest, "manifest.json")
-        files.append(_add_file(folder, name, signature, "the signature of the manifest"))
     card = render_page("card.md", site=pages.info, material=material, tables=TABLES)
     files.append(_add_file(folder, "README.md", card, "the data card"))
     pages.add("data.html", files=files, card=card)

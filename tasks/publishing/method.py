@@ -178,20 +178,14 @@ def make_agreement_tables(material: SiteMaterial) -> list[SiteTable]:
         material.source, material.edition, people, judges=material.judges
     )
     tables = (
-        (
-            "Judges with each other",
-            _format_rows(material, found.between_judges, "judge_a", "judge_b"),
-        ),
-        ("Judges with people", _format_rows(material, found.with_people, "judge", "person")),
-        (
-            "People with each other",
-            _format_rows(material, found.between_people, "person_a", "person_b"),
-        ),
+        ("Judges with each other", found.between_judges, "judge_a", "judge_b"),
+        ("Judges with people", found.with_people, "judge", "person"),
+        ("People with each other", found.between_people, "person_a", "person_b"),
     )
     return [
         SiteTable(title, AGREEMENT_COLUMNS, rows, AGREEMENT_NOTE)
-        for title, lines in tables
-        if (rows := tuple(lines))
+        for title, frame, one, other in tables
+        if (rows := tuple(_format_rows(material, frame, one, other)))
     ]
 
 

@@ -174,9 +174,9 @@ def _add_report(gathered: CrossReferences, report: ExplainedReport, judge: str) 
 def _load_item_words(material: SiteMaterial) -> dict[str, ItemWords]:
     """Load the texts of rubric items and key points, by assignment."""
     found: dict[str, ItemWords] = defaultdict(dict)
-    for assignment, *item, text in material.source.frame(ITEMS, [material.edition]).iter_rows():
-        protocol, step, name = item
-        found[assignment][protocol, step, name] = text
+    rows = material.source.frame(ITEMS, [material.edition]).iter_rows()
+    for assignment, protocol, step, item, text in rows:
+        found[assignment][protocol, step, item] = text
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 import polars as pl
 
 from tasks.base import format_count
+from tasks.configuration.secrets import refuse_signing
 from tasks.processes.pool import HelperProcesses
 from tasks.publishing.agents import write_agent_pages
 from tasks.publishing.analyses import write_analyses_page, write_differences_page
@@ -25,8 +26,6 @@ from tasks.publishing.edition import write_edition_page
 from tasks.publishing.material import SiteMaterial, Snapshots, load_material
 from tasks.publishing.method import write_method_page
 from tasks.publishing.reports import write_cited_pages, write_report_pages
-from tasks.signing.keys import Signer
-from tasks.signing.signatures import UNSIGNED
 from tasks.site.content import BoardView, SiteInfo
 from tasks.site.environment import load_asset
 from tasks.site.folder import SiteFolder
@@ -70,8 +69,6 @@ class SiteSummary:
     """Bytes of the largest page with style and script."""
     seconds: float
     provisional: bool
-    signature: str
-    """The id of the key that signed it, or `none`."""
 
 
 def build_site(
@@ -81,7 +78,6 @@ def build_site(
     *,
     judges: Sequence[str] = (),
     snapshots: Snapshots = "passages",
-    signer: Signer | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> SiteSummary:
     """Write an edition's site; the folder is replaced in one step once all files are written.
@@ -91,21 +87,21 @@ def build_site(
         judges: the judges to show; pages mark claims by the first. If empty, all with figures, the
             one with the most decided items first.
         snapshots: include the passages of cited pages that verdicts rest on, or the whole text.
-        signer: signs the list of files and the edition's manifest; None: the site says that it is
-            not signed.
 
     Raises:
         UnknownName: no such edition, or nothing judged.
         LeakedKey: what would be published holds a key.
         UnwritableSite: the folder holds something else, or cannot be written.
+        ConfigurationError: the environment names a key to sign with.
     """
+    refuse_signing()
     started = monotonic()
     material = load_material(source, edition, judges, snapshots)
     views = make_board_views(material)
-    info = _describe_site(material, signer.key_id if signer else UNSIGNED)
+    info = _describe_site(material)
     helpers = HelperProcesses()
     try:
-        with SiteFolder(to, signer) as folder:
+        with SiteFolder(to) as folder:
             check_tables(material, folder.guard)
             _write_files(material, SitePages(info, folder), views, helpers, on_progress)
             folder.finish({"edition": edition, "judges": list(material.judges)})
@@ -143,7 +139,7 @@ def _write_files(
         pages.folder.add(f"data/parts/{key}.js", part.result())
 
 
-def _describe_site(material: SiteMaterial, signature: str) -> SiteInfo:
+def _describe_site(material: SiteMaterial) -> SiteInfo:
     notices: list[tuple[Literal["judge", "provisional", "trial"], str]] = []
     if material.source.frame(TRIAL, [material.edition]).item():
         notices.append(("trial", "Trial edition: it may share articles with other editions."))
@@ -165,7 +161,7 @@ def _describe_site(material: SiteMaterial, signature: str) -> SiteInfo:
         "Articles, and facts taken from them, are under their own licence (Wikipedia's: CC BY-SA "
         "4.0); reports are their agents' output."
     )
-    return SiteInfo(material.title, material.edition, tuple(notices), licence, signature)
+    return SiteInfo(material.title, material.edition, tuple(notices), licence)
 
 
 def is_provisional(material: SiteMaterial) -> bool:
@@ -218,12 +214,11 @@ def _summarize(to: Path, folder: SiteFolder, seconds: float, material: SiteMater
     largest = max(pages, key=lambda name: (pages[name], name))
     return SiteSummary(
         folder=to,
-        files=len(folder.files) + (2 if folder.signer else 1),  # the mark and its signature
+        files=len(folder.files) + 2,  # the mark and the list of files
         bytes=sum(n for n, _ in folder.files.values()),
         first_load_bytes=pages["index.html"] + shared,
         largest_page=largest,
         largest_page_bytes=pages[largest] + shared,
         seconds=seconds,
         provisional=is_provisional(material),
-        signature=folder.signer.key_id if folder.signer else UNSIGNED,
     )

@@ -11,7 +11,6 @@ from urllib.parse import quote, quote_plus
 
 from tasks.configuration.folders import CONFIGS, ConfigSource, walk_files
 from tasks.configuration.secrets import KEYS_OF_BLOCKS
-from tasks.signing.keys import KEY_VARIABLE
 
 NAMES = {"PGPASSWORD"}
 SHORTEST = 8
@@ -47,9 +46,7 @@ def load_own_keys(
 def _find_secrets(name: str, value: str, named: set[str]) -> Iterator[str]:
     """Yield the secrets in a variable's value that are long enough."""
     secrets = [match[1] for match in _IN_ADDRESS.finditer(value)]
-    if name == KEY_VARIABLE:  # it names a file
-        secrets += _read_lines(Path(value))[1:2]
-    elif _KEY_NAME.search(name) or name in named:
+    if _KEY_NAME.search(name) or name in named:
         secrets += {value, *map(str.strip, value.split(","))}
         if name.upper().endswith("_AUTH_STRING"):
             secrets.append(value.partition(":")[2])

@@ -17,8 +17,6 @@ class SiteInfo:
     notices: tuple[tuple[Literal["judge", "provisional", "trial"], str], ...]
     """Kind and text of what is said at the top of every page."""
     licence: str
-    signature: str
-    """The id of the key that signs the site, or `none`."""
     pages: tuple[tuple[str, str], ...] = (
         ("index.html", "Leaderboard"),
         ("differences.html", "Differences"),

@@ -14,16 +14,15 @@ from tempfile import mkdtemp
 
 from filelock import Timeout
 
+from tasks.files.checksums import SUMS, format_sums
 from tasks.files.locks import hold_lock
 from tasks.secrecy.guard import KeyGuard
-from tasks.signing.keys import Signer
-from tasks.signing.signatures import UNSIGNED
 from tasks.site.mark import (
     MARK,
-    MARK_SIGNATURE,
     WORK_PREFIX,
     UnwritableSite,
     check_target,
+    find_signatures,
     load_listed_files,
     make_public,
     make_public_folder,
@@ -62,8 +61,6 @@ class SiteFolder:
     """Collects a site's files beside the target and swaps the folders when all are written."""
 
     target: Path
-    signer: Signer | None = None
-    """Signs the list of files; None: the site is not signed."""
     guard: KeyGuard = field(default_factory=KeyGuard)
     """Keeps keys out of every text."""
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -137,12 +134,7 @@ class SiteFolder:
         Raises:
             UnwritableSite: it could not be moved.
         """
-        listed = {
-            path: {"bytes": n, "sha256": sha} for path, (n, sha) in sorted(self.files.items())
-        }
-        signature = self.signer.key_id if self.signer else UNSIGNED
-        masked = self.guard.n_masked
-        mark = about | {"signature": signature, "masked_keys": masked, "files": listed}
+        mark = about | {"masked_keys": self.guard.n_masked}
         try:
             if self.path(".").parent == self.target:
                 self._replace_files(mark)
@@ -156,7 +148,7 @@ class SiteFolder:
 
     def _swap(self, mark: dict[str, object]) -> None:
         """Rename the new folder to the target's name."""
-        self._write_signed_mark(self.path("."), mark)
+        self._write_mark(self.path("."), mark)
         work = self.path(".")
         old = work.with_name(f"{work.name}-old")
         try:
@@ -178,10 +170,11 @@ class SiteFolder:
         mark lists the files of both, so that a run can recover from one that was killed here.
         """
         before = load_listed_files(self.target)
-        (self.target / MARK_SIGNATURE).unlink(missing_ok=True)
         both: dict[str, object] = {path: {} for path in sorted({*before, *self.files})}
         write_atomically(self.target / MARK, _format_mark({"unfinished": True, "files": both}))
         try:
+            for signature in find_signatures(self.target):
+                signature.unlink()
             for path in self.files:
                 make_public_folder((self.target / path).parent)
                 shutil.move(self.path(path), self.target / path)
@@ -190,18 +183,18 @@ class SiteFolder:
                 with suppress(OSError):  # folders that are not empty stay
                     for above in PurePosixPath(path).parents[:-1]:
                         (self.target / above).rmdir()
-            self._write_signed_mark(self.target, mark)
+            self._write_mark(self.target, mark)
         except OSError as error:
             raise UnwritableSite(
                 f"{self.target}: only a part of the new site could be moved to its place "
                 f"({error.strerror or error}). Fix that, then publish again."
             ) from error
 
-    def _write_signed_mark(self, folder: Path, mark: dict[str, object]) -> None:
-        """Write the mark that lists all files, its signature first: the mark completes a site."""
+    def _write_mark(self, folder: Path, mark: dict[str, object]) -> None:
+        """Write the list of all files, then the mark, which completes a site."""
         data = _format_mark(mark)
-        if self.signer:
-            write_atomically(folder / MARK_SIGNATURE, self.signer.sign(data, MARK))
+        shas = {path: sha for path, (_, sha) in self.files.items()}
+        write_atomically(folder / SUMS, format_sums(shas | {MARK: sha256(data).hexdigest()}))
         write_atomically(folder / MARK, data)
 
     def _remove_leftovers(self, place: Path, prefix: str) -> None:

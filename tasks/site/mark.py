@@ -1,20 +1,15 @@
-"""The mark of a site, checks that a site may be written into a folder, and verification of a signed
-site: its signature, and every file against the list that is signed."""
+"""The mark of a site, and checks that a site may be written into a folder."""
 
 import json
 import os
-from collections.abc import Iterator
-from hashlib import file_digest
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 
 from tasks.errors import ExpectedError
-from tasks.files.opening import open_file
-from tasks.signing.signatures import LARGEST, SUFFIX, BadSignature, PublicKey, SignedBy
+from tasks.files.checksums import SUMS, is_signature, parse_sums
 
 MARK = "site.json"
-"""The file at a site's root that identifies it and lists the sha-256 of every file."""
-MARK_SIGNATURE = f"{MARK}{SUFFIX}"
+"""The file at a site's root that identifies it; `SHA256SUMS` beside it lists the files."""
 WORK_PREFIX = ".evergreen-"
 """Prefix of a run's temporary files and folders."""
 
@@ -83,24 +78,37 @@ def must_stay(folder: Path) -> bool:
 
 
 def load_listed_files(folder: Path) -> set[str]:
-    """Load the paths of the files that a site's mark lists; empty if there is no mark.
+    """Load the paths of a site's files but the mark; empty if there is no mark.
+
+    They are listed in `SHA256SUMS`. The mark lists them in a site that is being replaced, and in
+    sites that Evergreen wrote before there was that file.
 
     Raises:
-        UnwritableSite: the mark is invalid.
+        UnwritableSite: Evergreen did not write the mark.
     """
-    mark = folder / MARK
+    mark, sums = folder / MARK, folder / SUMS
     if not mark.exists():
         return set()
     try:
-        files = json.loads(mark.read_text("utf-8"))["files"]
-    except (ValueError, KeyError, TypeError):
-        files = None
-    if not isinstance(files, dict) or not all(map(is_within, files)):
+        about = json.loads(mark.read_text("utf-8"))
+        is_ours = "masked_keys" in about or "files" in about
+        files = {**about.get("files", {})}
+        if sums.exists() or "files" not in about:
+            files |= parse_sums(sums.read_bytes())
+    except (OSError, ValueError, TypeError, AttributeError):
+        is_ours = False
+    if not is_ours or not all(map(is_within, files)):
         raise UnwritableSite(
-            f"{mark} does not list a site's files, so Evergreen did not write it. Name an "
-            "empty or a new folder with --to."
+            f"{mark} does not list a site's files, nor does {SUMS} beside it, so Evergreen did "
+            "not write it. Name an empty or a new folder with --to."
         )
-    return set(files)
+    return {*files} - {MARK}
+
+
+def find_signatures(folder: Path) -> list[Path]:
+    """Find what signs the site in a folder: today its list of files, once its mark."""
+    once = folder / f"{MARK}.minisig"
+    return [path for path in folder.iterdir() if is_signature(path.name) or path == once]
 
 
 def _check_contents(target: Path, folder: Path) -> None:
@@ -113,15 +121,14 @@ def _check_contents(target: Path, folder: Path) -> None:
         )
     if found := _find_unlisted(folder, load_listed_files(folder)):
         raise UnwritableSite(
-            f"{target} holds {found!r}, which is not part of the site there "
-            f"({MARK} does not list it) and would be deleted. Move it elsewhere, or name another "
-            "folder with --to."
+            f"{target} holds {found!r}, which is not part of the site there (no list of its files "
+            "has it) and would be deleted. Move it elsewhere, or name another folder with --to."
         )
 
 
 def _find_unlisted(folder: Path, listed: set[str]) -> str | None:
     """Return the first file or folder that is not part of the site; None if there is none."""
-    files = {MARK, MARK_SIGNATURE, *listed}
+    files = {MARK, SUMS, *listed, *(path.name for path in find_signatures(folder))}
     folders = {str(above) for path in listed for above in PurePosixPath(path).parents}
     for root, names, others in os.walk(folder):
         within = Path(root).relative_to(folder)
@@ -145,69 +152,3 @@ def _is_writable(folder: Path) -> bool:
             return True
     except OSError:
         return False
-
-
-def verify_site(folder: Path, key: PublicKey) -> tuple[SignedBy, str, int]:
-    """Return whose signature it is, which edition the site is of, and its number of files.
-
-    Raises:
-        BadSignature: the site is not as it was signed; the message names the file.
-    """
-    mark = (folder / MARK).read_bytes()
-    signature = _read_signature(folder / MARK_SIGNATURE)
-    signed_by = key.check(mark, signature, folder / MARK)
-    try:
-        about = json.loads(mark)
-        edition = str(about["edition"])
-        listed = {path: described["sha256"] for path, described in about["files"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadSignature(
-            f"{folder / MARK} is signed, but it does not list a site's files. Get the site again."
-        ) from None
-    for path, sha in listed.items():
-        _check_file(folder, path, sha)
-    for path in _walk(folder):
-        if path not in listed and path not in (MARK, MARK_SIGNATURE):
-            raise BadSignature(
-                f"{folder / path} is not part of the site that was signed: {MARK} does not list "
-                "it. Do not trust it; delete it, or get the site again."
-            )
-    return signed_by, edition, len(listed)
-
-
-def _read_signature(file: Path) -> bytes | None:
-    if not file.is_file():
-        return None
-    with file.open("rb") as opened:
-        return opened.read(LARGEST)
-
-
-def _check_file(folder: Path, path: str, sha: str) -> None:
-    file = folder / path
-    try:
-        with open_file(file, within=folder) as opened:  # what is elsewhere may change tomorrow
-            is_same = file_digest(opened, "sha256").hexdigest() == sha
-    except OSError as error:
-        raise BadSignature(
-            f"{file} of the signed site is missing or cannot be read ({error.strerror or error}). "
-            "Get the site again."
-        ) from error
-    if not is_same:
-        raise BadSignature(
-            f"{file} is not the file that was signed. Do not trust it; get the site again."
-        )
-
-
-def _walk(folder: Path) -> Iterator[str]:
-    """Yield every file of a folder, and links to folders, which hold what nobody has signed."""
-    for root, folders, files in os.walk(folder, onerror=_refuse_unread):
-        within = Path(root).relative_to(folder)
-        links = (name for name in folders if (Path(root) / name).is_symlink())
-        yield from ((within / name).as_posix() for name in (*files, *links))
-
-
-def _refuse_unread(error: OSError) -> None:
-    raise BadSignature(
-        f"{error.filename} cannot be listed ({error.strerror}), and may hold what nobody has "
-        "signed. Do not trust it; get the site again."
-    ) from error

@@ -19,7 +19,6 @@ from tasks.configuration.secrets import KeySettings
 from tasks.publishing.downloads import check_tables, write_data_files
 from tasks.secrecy.guard import FORMS, MASK, KeyGuard, LeakedKey, name_form
 from tasks.secrecy.own_keys import load_own_keys
-from tasks.signing.keys import KEY_VARIABLE, make_keys
 from tasks.site.folder import SiteFolder
 from tasks.site.mark import MARK
 from tests.attacks.keys import ROOT
@@ -187,15 +186,6 @@ def test_a_key_from_a_block_of_prefect_is_known(monkeypatch: pytest.MonkeyPatch)
         KeyGuard().check(OWN, "a text")
 
 
-def test_the_key_that_signs_is_a_key_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The content of the key that signs stops the command, also in another's text."""
-    secret = make_keys(tmp_path, None).secret
-    monkeypatch.setenv(KEY_VARIABLE, str(secret))
-    with pytest.raises(LeakedKey, match=KEY_VARIABLE):
-        KeyGuard().mask(secret.read_text("ascii"), "pages")
-    KeyGuard().check(f"It lies in {secret}.", "a text")
-
-
 @pytest.mark.parametrize("whose", OTHERS)
 @pytest.mark.parametrize(
     "around", ["{}", '{{"key": "\\n{}\\n"}}', "https://x.org/?key%3D{}", "({})"]
@@ -219,12 +209,13 @@ def test_what_looks_like_a_key_is_masked_on_a_page(whose: str, guard: KeyGuard) 
 
 
 @pytest.mark.parametrize("kind", ["encrypted", "open"])
-def test_a_secret_key_of_minisign_is_found(kind: str, tmp_path: Path, guard: KeyGuard) -> None:
+def test_a_secret_key_of_minisign_is_found(kind: str, guard: KeyGuard) -> None:
     """A secret key of minisign stops the command, with a password or without."""
-    secret = make_keys(tmp_path, "password" if kind == "encrypted" else None).secret
+    begin = b"Ed" + (b"Sc" if kind == "encrypted" else b"\0\0") + b"B2"
+    secret = b64encode(begin + _RANDOM.randbytes(152)).decode()
     with pytest.raises(LeakedKey, match="minisign"):
-        guard.check(secret.read_text("ascii"), "a report")
-    public = secret.with_suffix(".pub").read_text("ascii")
+        guard.check(f"untrusted comment: minisign secret key\n{secret}\n", "a report")
+    public = b64encode(b"Ed" + _RANDOM.randbytes(40)).decode()
     assert guard.check(public, "a report") == public
 
 

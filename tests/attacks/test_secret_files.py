@@ -9,6 +9,7 @@ import pytest
 from flows.runtime.login import PasswordError, read_password
 from tasks.configuration.errors import ConfigurationError
 from tasks.sandbox.tokens import find_token_key
+from tests.attacks.keys import ROOT, copied_by_the_image
 
 FILES = [
     pytest.param(read_password, "password", PasswordError, id="password"),
@@ -81,3 +82,11 @@ def test_what_is_no_file_is_no_secret(
     (tmp_path / name).symlink_to(tmp_path / "known")
     with pytest.raises(OSError, match="Too many levels of symbolic links"):
         read(tmp_path)
+
+
+def test_no_file_named_as_a_secret_key_is_in_the_image() -> None:
+    """The image holds no file named as a secret key, wherever it lies in the checkout."""
+    for folder in ("flows", "tasks", "configs", "data/sample", "."):
+        assert not copied_by_the_image(f"{folder}/minisign.key"), folder
+    assert copied_by_the_image("configs/judges.yaml")
+    assert "*.key" in (ROOT / ".gitignore").read_text("utf-8").splitlines()

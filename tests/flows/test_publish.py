@@ -10,7 +10,6 @@ import pytest
 
 from flows.publish import check_publishable
 from tasks.errors import ExpectedError
-from tasks.signing.keys import KEY_VARIABLE
 from tasks.warehouse.store import Warehouse, open_warehouse
 
 
@@ -41,14 +40,6 @@ def test_a_wrong_name_and_a_folder_of_something_else_are_refused(
     (tmp_path / "thesis" / "chapter.tex").write_text("years of work", "utf-8")
     with pytest.raises(ExpectedError, match=re.escape(said)):
         check_publishable(store, edition, judges, tmp_path / folder)
-
-
-def test_a_key_that_cannot_be_read_is_refused(
-    store: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(KEY_VARIABLE, str(tmp_path / "missing.key"))
-    with pytest.raises(ExpectedError, match=r"missing\.key"):
-        check_publishable(store, "sample", [], tmp_path / "new")
 
 
 def test_figures_older_than_their_scores_are_refused(path: Path, tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tasks.backup.manifest import BackupManifest, open_backup, verify
+from tasks.backup.manifest import BackupManifest, open_backup
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
+from tasks.backup.verification import verify
+from tasks.files.checksums import SUMS, format_sums, parse_sums
 from tasks.warehouse.contents import FileStore, PageStore, files_folder, pages_folder
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.location import LocationLike, parse_location
@@ -113,3 +115,12 @@ def checked(backup: Path) -> BackupManifest:
     with open_backup(backup) as found:
         verify(found)
         return found.manifest
+
+
+def list_again(dated: Path) -> None:
+    """Have the list of checksums say what is there now, as one who changes a backup would."""
+    listed = parse_sums((dated / SUMS).read_bytes())
+    there = {name for name in listed if (dated / name).is_file()}
+    there |= {f"tables/{path.name}" for path in (dated / "tables").glob("*.parquet")}
+    shas = {name: sha256((dated / name).read_bytes()).hexdigest() for name in there}
+    (dated / SUMS).write_bytes(format_sums(shas))

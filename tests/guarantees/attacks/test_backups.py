@@ -23,7 +23,15 @@ from tasks.warehouse.rows import Edition
 from tasks.warehouse.snapshot import export_edition, exports_folder
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.backed_up import FILE, checked, contents, keep_file, keep_page, restored
+from tests.tasks.backed_up import (
+    FILE,
+    checked,
+    contents,
+    keep_file,
+    keep_page,
+    list_again,
+    restored,
+)
 
 pytestmark = pytest.mark.file_only
 
@@ -54,12 +62,13 @@ def edit(dated: Path, change: Callable[[dict[str, Any]], object]) -> None:
     manifest = json.loads(path.read_text())
     change(manifest)
     path.write_text(json.dumps(manifest))
+    list_again(dated)
 
 
 def put(dated: Path, name: str, content: bytes) -> dict[str, Any]:
     """A file of the backup, as a manifest describes it."""
     (dated / name).write_bytes(content)
-    return {"sha256": sha256(content).hexdigest(), "bytes": len(content), "rows": 0}
+    return {"bytes": len(content), "rows": 0}
 
 
 def refused(dated: Path, match: str) -> None:

@@ -222,6 +222,16 @@ def test_a_frozen_edition_needs_nobody_who_would_ask_the_wiki(
     check_month(warehouse, month(warehouse, site=str(tmp_path / "site")))
 
 
+def test_a_month_with_a_site_does_not_begin_while_a_key_to_sign_with_is_named(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(warehouse, frozen_at=BEGUN)
+    monkeypatch.setenv("EVERGREEN_SIGNING_KEY", "evergreen.key")
+    check_month(warehouse, month(warehouse, to_publish=False))
+    with pytest.raises(ConfigurationError, match="no longer signs"):
+        check_month(warehouse, month(warehouse, site=str(tmp_path / "site")))
+
+
 def test_questions_need_a_judge_that_can_make_them(warehouse: Warehouse) -> None:
     begun(warehouse, frozen_at=BEGUN)
     asking = SETTINGS.model_copy(update={"protocols": ("wiki_writing", "claim_discovery")})

@@ -24,7 +24,7 @@ def test_reports_that_never_came_and_a_trial_are_said_at_the_top(trial: bool) ->
         leaderboard=board, scores=scores, offline=(), judges=("j",), title="T", edition="e",
         source=SimpleNamespace(frame=lambda sql, edition: pl.DataFrame({"trial": [trial]})),
     )  # fmt: skip
-    *others, (kind, said) = _describe_site(cast(Any, material), "none").notices
+    *others, (kind, said) = _describe_site(cast(Any, material)).notices
     assert [kind for kind, _ in others] == ["trial"] * trial
     assert kind == "provisional"
     assert said.endswith("may still change; 1 report never came.")

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.files.checksums import SUMS, parse_sums
 from tasks.site import folder as folders
 from tasks.site.folder import SiteFolder, safe_file_name
 from tasks.site.mark import MARK, UnwritableSite, check_target
@@ -70,19 +71,43 @@ def test_a_plain_name_stays_readable() -> None:
     assert safe_file_name("..").startswith("x-")
 
 
-def test_the_mark_lists_every_file_with_its_size_and_sha(tmp_path: Path) -> None:
-    write(tmp_path / "site", a="one", b="zwei ü")
-    mark = json.loads((tmp_path / "site" / MARK).read_text("utf-8"))
-    assert mark["edition"] == "e"
-    data = "zwei ü".encode()
-    assert mark["files"]["b/page.html"] == {"bytes": len(data), "sha256": sha256(data).hexdigest()}
-    assert {*mark["files"], MARK} == {*contents(tmp_path / "site")}
+def test_every_file_is_listed_with_its_sha(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write(site, a="one", b="zwei ü")
+    assert json.loads((site / MARK).read_text("utf-8")) == {"edition": "e", "masked_keys": 0}
+    listed = [line.split("  ") for line in (site / SUMS).read_text("utf-8").splitlines()]
+    assert [path for _, path in listed] == ["a/page.html", "b/page.html", MARK]
+    assert [sha for sha, _ in listed] == [
+        sha256((site / path).read_bytes()).hexdigest() for _, path in listed
+    ]
+    assert {*contents(site)} == {SUMS, *(path for _, path in listed)}
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_a_site_from_before_there_was_a_list_of_its_own_is_replaced(
+    in_place: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its mark lists the files; Evergreen signed it and the manifest of its edition."""
+    listed = ("a/page.html", "data/manifest.json", "data/manifest.json.minisig")
+    mark = {"edition": "e", "signature": "C72433A85E892DFF", "files": dict.fromkeys(listed)}
+    site = tmp_path / "site"
+    for path in (*listed, "site.json.minisig", MARK):
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text(json.dumps(mark))
+    (site / "mine").write_text("mine")
+    with pytest.raises(UnwritableSite, match="holds 'mine'"):
+        write(site, b="new")
+    (site / "mine").unlink()
+    if in_place:
+        monkeypatch.chdir(site)  # so that it cannot be renamed
+    write(site, b="new")
+    assert contents(site).keys() == {"b/page.html", MARK, SUMS}
 
 
 def test_publishing_again_leaves_nothing_of_before(tmp_path: Path) -> None:
     write(tmp_path / "site", a="one", b="two")
     write(tmp_path / "site", a="other")
-    assert contents(tmp_path / "site").keys() == {"a/page.html", MARK}
+    assert contents(tmp_path / "site").keys() == {"a/page.html", MARK, SUMS}
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
@@ -177,7 +202,14 @@ def test_a_site_that_holds_something_of_ones_own_is_refused_and_stays(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "mark", ['{"name": "a web framework\'s own"}', "[]", "<html>", '{"files": {"../../x": {}}}']
+    "mark",
+    [
+        '{"name": "x", "masked_keys": 0}',
+        '{"name": "a web framework\'s own"}',
+        "[]",
+        "<html>",
+        '{"files": {"../../x": {}}}',
+    ],
 )
 def test_a_mark_of_another_program_makes_no_site(tmp_path: Path, mark: str) -> None:
     (tmp_path / MARK).write_text(mark)
@@ -206,10 +238,10 @@ def test_the_folder_one_stands_in_stays_the_same_and_gets_the_new_files(
     monkeypatch.chdir(site)
     write(Path(), a="new", c="more")
     assert site.stat().st_ino == inode
-    assert contents(site).keys() == {"a/page.html", "c/page.html", MARK}
+    assert contents(site).keys() == {"a/page.html", "c/page.html", MARK, SUMS}
     assert (site / "a" / "page.html").read_text() == "new"
-    assert {*json.loads((site / MARK).read_text())["files"]} == {"a/page.html", "c/page.html"}
-    assert sorted(path.name for path in site.iterdir()) == ["a", "c", MARK]
+    assert {*parse_sums((site / SUMS).read_bytes())} == {"a/page.html", "c/page.html", MARK}
+    assert sorted(path.name for path in site.iterdir()) == [SUMS, "a", "c", MARK]
 
 
 def test_a_folder_that_the_system_does_not_rename_gets_the_new_files(
@@ -225,7 +257,7 @@ def test_a_folder_that_the_system_does_not_rename_gets_the_new_files(
     monkeypatch.setattr(Path, "rename", mounted)
     write(tmp_path / "site", a="new")
     monkeypatch.undo()
-    assert contents(tmp_path / "site").keys() == {"a/page.html", MARK}
+    assert contents(tmp_path / "site").keys() == {"a/page.html", MARK, SUMS}
     assert (tmp_path / "site" / "a" / "page.html").read_text() == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
@@ -269,7 +301,7 @@ def test_a_site_is_the_old_one_or_the_new_one_wherever_its_run_is_killed(tmp_pat
         assert contents(copy / "site") in (old, new)
         assert [path.name for path in copy.iterdir()] == ["site"]
         write(copy / "site", c="newest")
-        assert contents(copy / "site").keys() == {"c/page.html", MARK}
+        assert contents(copy / "site").keys() == {"c/page.html", MARK, SUMS}
         assert [path.name for path in copy.iterdir()] == ["site"]
     assert len(moved_away) == 1  # between the two renames
 
@@ -287,8 +319,8 @@ def test_a_run_follows_one_that_was_killed_while_it_replaced_files(
         unfinished += json.loads((copy / MARK).read_text()).get("unfinished", False)
         monkeypatch.chdir(copy)
         write(copy, a="newer")
-        assert contents(copy).keys() == {"a/page.html", MARK}
-        assert sorted(path.name for path in copy.iterdir()) == ["a", MARK]
+        assert contents(copy).keys() == {"a/page.html", MARK, SUMS}
+        assert sorted(path.name for path in copy.iterdir()) == [SUMS, "a", MARK]
     assert unfinished > 3
 
 
@@ -312,7 +344,7 @@ def test_two_runs_do_not_write_one_site_at_a_time(
         with pytest.raises(UnwritableSite, match="being written by another run"):
             write(tmp_path / "site", a="second")
         first.finish({})
-    assert contents(tmp_path / "site").keys() == {"index.html", MARK}
+    assert contents(tmp_path / "site").keys() == {"index.html", MARK, SUMS}
     write(tmp_path / "site", a="second")
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
@@ -323,7 +355,7 @@ def test_a_folder_of_ours_in_one_of_others_gets_the_new_files(tmp_path: Path) ->
     tmp_path.chmod(0o500)
     for text in ("old", "new"):
         write(tmp_path / "site", **{text: text})
-    assert contents(tmp_path / "site").keys() == {"new/page.html", MARK}
+    assert contents(tmp_path / "site").keys() == {"new/page.html", MARK, SUMS}
 
 
 def test_a_place_that_cannot_hold_a_site_is_told_beforehand(tmp_path: Path) -> None:

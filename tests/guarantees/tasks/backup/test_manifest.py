@@ -10,6 +10,7 @@ import pytest
 
 from tasks.backup.creation import create_backup
 from tasks.backup.manifest import BackupError, find_backups
+from tasks.files.checksums import SUMS, parse_sums
 from tasks.warehouse.errors import DamagedWarehouse, WarehouseBusy, WarehouseError
 from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.location import DuckDBFile, parse_location
@@ -22,6 +23,7 @@ from tests.tasks.backed_up import (
     contents,
     filled,
     keep_page,
+    list_again,
     restored,
 )
 
@@ -77,7 +79,25 @@ def test_the_manifest_says_what_is_in_it(original: Path, backups: Path) -> None:
     assert set(manifest.tables) == {"warehouse_info", *(model.table for model in TABLES)}
     assert manifest.created_at.utcoffset().total_seconds() == 0  # type: ignore[union-attr]
     on_disk = sum(p.stat().st_size for p in backups.rglob("*") if p.is_file())
-    assert manifest.bytes == on_disk - (made.place / "manifest.json").stat().st_size
+    described = sum((made.place / name).stat().st_size for name in ("manifest.json", SUMS))
+    assert manifest.bytes == on_disk - described
+
+
+def test_the_list_of_checksums_may_be_signed_and_everything_but_it_is_listed(
+    original: Path, backups: Path
+) -> None:
+    place = create_backup(original, backups).place
+    listed = parse_sums((place / SUMS).read_bytes())
+    there = sorted(path for path in place.rglob("*") if path.is_file() and path.name != SUMS)
+    assert listed == {
+        str(path.relative_to(place)): sha256(path.read_bytes()).hexdigest() for path in there
+    }
+    (place / f"{SUMS}.minisig").write_text("a signature")
+    checked(backups)
+    manifest = place / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("warehouse.duckdb", "w.duckdb"))
+    with pytest.raises(BackupError, match=r"manifest\.json was changed after the backup"):
+        checked(backups)
 
 
 def test_a_second_backup_copies_only_what_is_new(warehouse: Path, backups: Path) -> None:
@@ -189,7 +209,7 @@ def test_what_is_no_backup_or_of_a_later_version_is_refused(original: Path, tmp_
     as_it_was = manifest.read_text()
     for change, said in (
         ({"schema_version": 99}, "schema version 99; this Evergreen knows only"),
-        ({"format": 2}, "has format 2"),
+        ({"format": 3}, "has format 3"),
         ({"format": 1, "tables": {"x; DROP": {}}}, "is not a backup manifest"),
     ):
         changed = {**made.manifest.model_dump(mode="json"), **change}
@@ -238,9 +258,7 @@ def test_no_name_in_a_backup_leads_out_of_the_warehouse(original: Path, tmp_path
     listed.write_text(name)
     with pytest.raises(BackupError, match=r"files\.txt was changed after the backup"):
         restored(made.place, tmp_path / "new.duckdb")
-    manifest = json.loads((made.place / "manifest.json").read_text())
-    manifest["stores"]["files"]["sha256"] = sha256(name.encode()).hexdigest()
-    (made.place / "manifest.json").write_text(json.dumps(manifest))
+    list_again(made.place)
     with pytest.raises(BackupError, match=r"files\.txt is not a list"):
         restored(made.place, tmp_path / "new.duckdb")
     assert isinstance(parse_location(tmp_path / "new.duckdb"), DuckDBFile)

@@ -14,11 +14,11 @@ from lxml import html
 
 from tasks.configuration.models import load_protocol
 from tasks.editions.names import UnknownName
+from tasks.files.checksums import SUMS, parse_sums
 from tasks.protocols.registry import get_protocol
 from tasks.publishing.site import SiteSummary, build_site
 from tasks.scoring.extractors import describe_extractors
 from tasks.scoring.standings import compute_standings
-from tasks.site.mark import MARK
 from tasks.site.wording import format_figure
 from tasks.warehouse.explanations import report_id
 from tasks.warehouse.jobs import Job
@@ -212,12 +212,9 @@ def test_every_table_has_a_caption_and_its_headings_their_scope(pages: dict[str,
 
 
 def test_what_was_written_is_listed_and_counted(published: SiteSummary) -> None:
-    mark = json.loads((published.folder / MARK).read_text("utf-8"))
-    there = {p.relative_to(published.folder).as_posix(): p.stat().st_size
+    there = {p.relative_to(published.folder).as_posix()
              for p in published.folder.rglob("*") if p.is_file()}  # fmt: skip
-    assert {path: listed["bytes"] for path, listed in mark["files"].items()} == {
-        path: size for path, size in there.items() if path != MARK
-    }
+    assert {SUMS, *parse_sums((published.folder / SUMS).read_bytes())} == there
     assert published.files == len(there)
     assert published.provisional
     assert published.first_load_bytes <= published.largest_page_bytes < 500_000
@@ -258,7 +255,7 @@ def test_a_changed_verdict_changes_its_pages_and_no_other(
     (facts,) = {path for path in differing if path.startswith("reports/")}
     assert facts.endswith("-facts.html")
     assert "Looked at again." in (tmp_path / "after" / facts).read_text("utf-8")
-    assert differing == {facts, "data/verdicts.parquet", "data.html", MARK}
+    assert differing == {facts, "data/verdicts.parquet", "data.html", SUMS}
 
 
 def test_several_models_and_a_doubtful_end_are_told_where_the_agent_and_its_reports_stand(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.file_only
 KILLED = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
-    from tasks.backup import targets as backup_making
+    from tasks.backup import creation
     from tasks.backup.creation import create_backup
     at = int(sys.argv[3])
     def die(*said):
@@ -26,7 +26,7 @@ KILLED = textwrap.dedent("""
         at -= 1
         if at < 0:
             os.kill(os.getpid(), signal.SIGKILL)
-    backup_making.os.sync = die  # the last moment before and after it has its name
+    creation.os.sync = die  # the last moment before and after it has its name
     create_backup(Path(sys.argv[1]), Path(sys.argv[2]), on_progress=lambda what, done, total: die())
     print("whole")
 """)

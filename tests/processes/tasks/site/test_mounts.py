@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.files.checksums import SUMS
 from tasks.site.mark import MARK
 from tests.tasks.site.test_folder import contents
 
@@ -26,5 +27,5 @@ def test_a_mount_point_gets_the_new_files(tmp_path: Path) -> None:
         pytest.skip("this system does not let us mount anything")
     mounted[-1] += ' && "$2" -c "$3"'
     subprocess.run([*mounted, tmp_path / "volume", site, sys.executable, code], check=True)
-    assert contents(tmp_path / "volume").keys() == {"new/page.html", MARK}
-    assert sorted(path.name for path in (tmp_path / "volume").iterdir()) == ["new", MARK]
+    assert contents(tmp_path / "volume").keys() == {"new/page.html", MARK, SUMS}
+    assert sorted(path.name for path in (tmp_path / "volume").iterdir()) == [SUMS, "new", MARK]
