@@ -44,7 +44,7 @@ def test_a_command_stops(command: str, warehouse: Path, evergreen: Evergreen) ->
 
 def test_a_served_run_stops_before_it_asks_for_approval(warehouse: Path) -> None:
     with plain_prefect() as artifacts, pytest.raises(ConfigurationError, match=SAID):
-        asyncio.run(publish("sample", "site", approve=True, warehouse=str(warehouse)))
+        asyncio.run(publish(edition="sample", to="site", approve=True, warehouse=str(warehouse)))
     assert artifacts == []
 
 
