@@ -14,8 +14,8 @@ from flows.display.console import print_message
 from flows.runtime.artifacts import add_costs_artifact, add_failures_artifact, add_table_artifact
 from flows.runtime.task_runs import Failure, format_failures, run_items, run_task_for_error
 from flows.runtime.warehouse import hold_warehouse, recorded_flow
+from tasks.agents.kinds.file_drop import FileDropAsk
 from tasks.base import format_count
-from tasks.configuration.agents import FileDropAsk
 from tasks.costs.budget import open_budget
 from tasks.editions.names import check_edition
 from tasks.errors import ExpectedError

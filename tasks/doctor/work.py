@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 from tasks.base import format_count
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.refresh import load_refresh
 from tasks.doctor.finding import CheckGroup, Finding
 from tasks.editions.names import list_newest_first
+from tasks.editions.refresh import load_refresh
 from tasks.judges.registry import load_judge
 from tasks.models.errors import ModelError
 from tasks.pending.pages import describe_second_look

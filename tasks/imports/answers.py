@@ -5,10 +5,10 @@ Importing the same files again changes nothing. No agent is called here.
 
 from pathlib import Path
 
+from tasks.agents.registry import load_agents
 from tasks.base import Frozen
 from tasks.benchmarks.answer_files import ImportedAnswer, read_answers
 from tasks.benchmarks.errors import EditionError
-from tasks.configuration.agents import load_agents
 from tasks.editions.names import UnknownName
 from tasks.foreign_text import refuse_hidden
 from tasks.warehouse.jobs import ImportIssue

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
+from tasks.agents.registry import load_agents
 from tasks.base import Frozen
 from tasks.benchmarks.reports import report_status
-from tasks.configuration.agents import load_agents
 from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument, parse_kind
 from tasks.documents.reading import check_size, read_document
 from tasks.extraction.understanding import describe_in_helper

@@ -5,9 +5,9 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from tasks.agents.agent import ConversationMessage, JobAnswer, JobRequest
-from tasks.agents.kinds import read_answer
+from tasks.agents.kind import Ask
+from tasks.agents.registry import load_agents, read_answer
 from tasks.benchmarks.reports import report_status
-from tasks.configuration.agents import Ask, load_agents
 from tasks.pending.reports import PendingReport
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.replaced_reports import remove_judgement

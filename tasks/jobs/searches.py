@@ -8,7 +8,9 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from tasks.agents.agent import JobRequest, SandboxAccess
-from tasks.configuration.agents import Ask, CommandAsk, HttpAsk
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import Ask
+from tasks.agents.kinds.http import HttpAsk
 from tasks.models.errors import Misconfigured
 from tasks.sandbox.asked import Asked
 from tasks.sandbox.source import sandbox_folder

@@ -15,8 +15,8 @@ from pydantic import ConfigDict
 from tasks.base import Frozen, format_count
 from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import find_fallback, load_judges
-from tasks.configuration.refresh import Publishing, RefreshSettings
 from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.refresh import Publishing, RefreshSettings
 from tasks.errors import ExpectedError
 from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judges.registry import list_judges, resolve_extractor

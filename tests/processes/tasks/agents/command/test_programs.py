@@ -23,8 +23,9 @@ from tasks.agents.agent import (
 )
 from tasks.agents.command.capture import CapturedStream, encode_secrets, select_secrets
 from tasks.agents.command.client import CommandClient, safe_file_name
-from tasks.agents.kinds import AgentFolders, read_answer
-from tasks.configuration.agents import AgentLimits, CommandAsk
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import AgentFolders, AgentLimits
+from tasks.agents.registry import read_answer
 from tasks.models.errors import Misconfigured
 
 SECRET = "a key that nobody must see"
