@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tasks.masking import OWN_KEY, SecretMask
 from tasks.models.errors import (
     Misconfigured,
     ModelError,
@@ -230,4 +231,4 @@ def _read_text(response: "httpx.Response") -> str:
 
 def redact_key(text: str, key: str | None) -> str:
     """Return a foreign text fit for storage, without the key, which an endpoint may echo."""
-    return replace_surrogates(text.replace(key, "[key]") if key else text)
+    return replace_surrogates(SecretMask([key or ""], OWN_KEY).hide(text))
