@@ -172,3 +172,9 @@ def get_agent_entry(agent: str, configs: ConfigSource = CONFIGS) -> AgentEntry:
             f"{suggest_names(agent, agents)}"
         )
     return agents[agent]
+
+
+def find_agent_name(agent: str) -> str:
+    """Return the name under which an agent is shown: its id, unless it is configured."""
+    entry = load_agents().agents.get(agent)
+    return entry.name if entry else agent

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
-from tasks.agents.registry import load_agents
+from tasks.agents.registry import find_agent_name
 from tasks.base import Frozen
 from tasks.benchmarks.reports import report_status
 from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument, parse_kind
@@ -130,7 +130,6 @@ class _Importer:
 
     def __post_init__(self) -> None:
         self._edition = self.matched.edition
-        self._names = {name: entry.name for name, entry in load_agents().agents.items()}
         self._file_store = FileStore(files_folder(self.warehouse.location))
         self._questions = find_questions(self.warehouse, self._edition)
         self._guard = KeyGuard()
@@ -236,7 +235,7 @@ class _Importer:
             files = stored  # another version of Pillow may write other bytes of the same picture
         if before is not None and (before, files) == (report, stored):
             return
-        name = self._names.get(report.agent, report.agent)
+        name = find_agent_name(report.agent)
         agent = Agent(edition=report.edition, agent=report.agent, name=name)
         changes = [
             Change(Agent, [agent], only_new=True),

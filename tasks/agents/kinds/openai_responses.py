@@ -7,14 +7,8 @@ from typing import Any, Literal
 
 from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.kind import AgentKind, ApiAsk
-from tasks.agents.wire.json_values import string
 from tasks.agents.wire.polled_jobs import PolledClient
-from tasks.agents.wire.responses_output import (
-    describe_problem,
-    is_silent,
-    parse_response,
-    parse_usage,
-)
+from tasks.agents.wire.responses_output import build_answer, parse_response, parse_usage
 
 JOB_FIELD = "evergreen_job"
 """The field of a response's metadata that holds our job id."""
@@ -59,19 +53,8 @@ def read(raw: str) -> JobAnswer:
         UnreadableJobAnswer: `raw` is not a response.
     """
     body, output = parse_response(raw, "a response of the Responses API")
-    problem = describe_problem(body, output)
-    return JobAnswer(
-        outcome="failed" if problem else "report",
-        silent=is_silent(body, output),
-        text=output.text,
-        annotations=output.annotations,
-        marker_placement="instead",
-        trace=output.trace,
-        n_reasoning_steps=output.n_reasoning_steps,
-        model_version=string(body.get("model")),
-        usage=parse_usage(body.get("usage"), output.n_searches),
-        error=problem,
-    )
+    usage = parse_usage(body.get("usage"), output.n_searches)
+    return build_answer(body, output, marker_placement="instead", usage=usage)
 
 
 KIND = AgentKind(OpenAiResponsesAsk, OpenAiResponsesClient, read)

@@ -24,8 +24,8 @@ from tasks.agents.wire.json_values import child, count, objects, string, strings
 from tasks.agents.wire.polled_jobs import PolledClient
 from tasks.agents.wire.responses_output import (
     ResponsesOutput,
+    build_answer,
     describe_problem,
-    is_silent,
     parse_response,
 )
 from tasks.models.errors import Misconfigured
@@ -83,15 +83,13 @@ def read(raw: str) -> JobAnswer:
     body, output = parse_response(raw, "a response of Perplexity's Agent API")
     items = objects(body.get("output"))
     outcome, problem = _parse_outcome(body, output)
-    return JobAnswer(
+    return build_answer(
+        body,
+        output,
         outcome=outcome,
-        silent=is_silent(body, output),
-        text=output.text,
-        annotations=output.annotations,
         sources=list_sources(items),
         trace=build_trace(_list_actions(items)),
         n_reasoning_steps=output.n_reasoning_steps or None,  # usually none are listed
-        model_version=string(body.get("model")),
         usage=_parse_usage(body.get("usage"), items),
         cost_usd=parse_cost(child(body, "usage", "cost")),
         error=problem,

@@ -13,12 +13,7 @@ from tasks.agents.kind import AgentKind, ApiAsk
 from tasks.agents.wire.answers import parse_sources
 from tasks.agents.wire.http import SynchronousClient
 from tasks.agents.wire.json_values import amount, child, count, string
-from tasks.agents.wire.responses_output import (
-    describe_problem,
-    is_silent,
-    parse_response,
-    parse_usage,
-)
+from tasks.agents.wire.responses_output import build_answer, parse_response, parse_usage
 
 TICKS_PER_USD = 10_000_000_000
 """The unit of `usage.cost_in_usd_ticks`, as others inferred it from the price list in July 2026."""
@@ -52,21 +47,13 @@ def read(raw: str) -> JobAnswer:
     usage = body.get("usage")
     ticks = amount(child(usage, "cost_in_usd_ticks"))
     searches = count(child(usage, "server_side_tool_usage_details", "web_search_calls"))
-    body = {"status": "completed"} | body
-    problem = describe_problem(body, output)
-    return JobAnswer(
-        outcome="failed" if problem else "report",
-        silent=is_silent(body, output),
-        text=output.text,
-        annotations=output.annotations,
+    return build_answer(
+        {"status": "completed"} | body,
+        output,
         marker_placement="instead",
         sources=tuple(one for one in parse_sources(None, body.get("citations")) if one.url),
-        trace=output.trace,
-        n_reasoning_steps=output.n_reasoning_steps,
-        model_version=string(body.get("model")),
         usage=parse_usage(usage, output.n_searches if searches is None else searches),
         cost_usd=None if ticks is None else ticks / TICKS_PER_USD,
-        error=problem,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.agents.agent import AgentUsage, Annotation
+from tasks.agents.agent import AgentUsage, Annotation, JobAnswer
 from tasks.agents.wire.answers import (
     SearchAction,
     build_trace,
@@ -71,12 +71,14 @@ def parse_output(output: Any) -> ResponsesOutput:
     messages = _select_messages(items)
     text, annotations, refusals = _parse_messages(messages)
     has_list = isinstance(output, list)
+    thoughts = [item for item in items if item.get("type") == "reasoning"]
+    searches = [i for i in items if _is_search(i) and i.get("status", "completed") == "completed"]
     return ResponsesOutput(
         text=text,
         annotations=annotations,
         trace=build_trace(_list_actions(items)),
-        n_reasoning_steps=sum(map(_is_reasoning, items)) if has_list else None,
-        n_searches=sum(map(_is_completed_search, items)) if has_list else None,
+        n_reasoning_steps=len(thoughts) if has_list else None,
+        n_searches=len(searches) if has_list else None,
         refusal="\n".join(refusals) or None,
         is_cut=any(message.get("status") == "incomplete" for message in messages),
     )
@@ -101,7 +103,24 @@ def describe_problem(body: dict[str, Any], output: ResponsesOutput) -> str | Non
     return None if output.text.strip() else "completed, but without text"
 
 
-def is_silent(body: dict[str, Any], output: ResponsesOutput) -> bool:
+def build_answer(body: dict[str, Any], output: ResponsesOutput, **more: Any) -> JobAnswer:
+    """Return the answer that an ended response is. more: what the interface says differently, or
+    besides."""
+    problem = describe_problem(body, output)
+    answer: dict[str, Any] = {
+        "outcome": "failed" if problem else "report",
+        "silent": _is_silent(body, output),
+        "text": output.text,
+        "annotations": output.annotations,
+        "trace": output.trace,
+        "n_reasoning_steps": output.n_reasoning_steps,
+        "model_version": string(body.get("model")),
+        "error": problem,
+    }
+    return JobAnswer(**answer | more)
+
+
+def _is_silent(body: dict[str, Any], output: ResponsesOutput) -> bool:
     """Whether a response was completed by a refusal or without text."""
     ended = body.get("status") == "completed" and not output.is_cut
     return ended and (output.refusal is not None or not output.text.strip())
@@ -189,14 +208,6 @@ def _list_actions(items: list[dict[str, Any]]) -> Iterator[SearchAction]:
                 opened.add(address)
 
 
-def _is_reasoning(item: dict[str, Any]) -> bool:
-    return item.get("type") == "reasoning"
-
-
 def _is_search(item: dict[str, Any]) -> bool:
     """Whether an item is a search, rather than the opening of a page or a search within one."""
     return item.get("type") == "web_search_call" and child(item, "action", "type") == "search"
-
-
-def _is_completed_search(item: dict[str, Any]) -> bool:
-    return _is_search(item) and item.get("status", "completed") == "completed"
