@@ -140,7 +140,9 @@ class _Importer:
             parse_kind(item.file.name)
         except UnreadableDocument as error:
             return self._make_outcome(item, "unreadable", str(error))
-        assignment, before = item.match.assignment, self._find_stored_report(item)
+        assignment = item.match.assignment
+        stored = self.warehouse.rows(Report, OF_REPORT, [self._edition, item.agent, assignment])
+        before = next(iter(stored), None)
         reason = self._find_skip_reason(item, before)
         if assignment is None or reason is not None:
             return self._make_outcome(item, "left out", reason or "it answers no assignment")
@@ -183,10 +185,6 @@ class _Importer:
                 "--replace"
             )
         return None
-
-    def _find_stored_report(self, item: MatchedFile) -> Report | None:
-        key = [self._edition, item.agent, item.match.assignment]
-        return next(iter(self.warehouse.rows(Report, OF_REPORT, key)), None)
 
     def _make_report(self, item: MatchedFile, assignment: str, document: ParsedDocument) -> Report:
         text = "" if document.scanned else document.markdown

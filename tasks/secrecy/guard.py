@@ -116,7 +116,9 @@ class KeyGuard:
         if not self._is_suspect(text):
             return text
         is_others = name in others or name in THIRD_PARTY.get(table, ())
-        return self._clean(text, self._name_field(row, table, name), is_others=is_others)
+        named = ", ".join(f"{key} {row[key]}" for key in KEYS.get(table, ()) if key in row)
+        where = f"{table}, row {named or '?'}, field {name}"
+        return self._clean(text, where, is_others=is_others)
 
     def _clean_column(
         self,
@@ -157,10 +159,6 @@ class KeyGuard:
 
     def _is_suspect(self, text: str) -> bool:
         return bool(pl.Series([text]).str.contains(self.pattern)[0])
-
-    def _name_field(self, row: Mapping[str, object], table: str, name: str) -> str:
-        named = ", ".join(f"{key} {row[key]}" for key in KEYS.get(table, ()) if key in row)
-        return f"{table}, row {named or '?'}, field {name}"
 
     def _make_error(self, where: str, what: str) -> LeakedKey:
         place = hide_forms(self._own_keys.hide(where))

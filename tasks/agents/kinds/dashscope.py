@@ -266,7 +266,8 @@ def read_stream(pieces: Any) -> StreamContent:
         elif phase not in IDLE_PHASES:
             researched = True
             answer.clear()  # text before the research does not belong to the report
-        for research in _as_list(child(piece, "extra", "research")):
+        researches = child(piece, "extra", "research")  # one, or a list of them
+        for research in objects([researches] if isinstance(researches, dict) else researches):
             name = str(count(research.get("id")) or 0)
             searches[name] = searches.get(name, "") + (string(research.get("query")) or "")
         _add_references(references, child(piece, "extra", "references"))
@@ -276,10 +277,6 @@ def read_stream(pieces: Any) -> StreamContent:
         trace=tuple(SearchStep(query=query) for query in searches.values() if query.strip()),
         sources=list_numbered(references),
     )
-
-
-def _as_list(value: Any) -> list[dict[str, Any]]:
-    return [value] if isinstance(value, dict) else objects(value)
 
 
 def _add_references(references: dict[int, ReportSource], entries: Any) -> None:

@@ -68,7 +68,8 @@ def parse_response(raw: str, name: str) -> tuple[dict[str, Any], ResponsesOutput
 def parse_output(output: Any) -> ResponsesOutput:
     """Parse an `output` list, skipping items of an unknown form."""
     items = objects(output)
-    messages = _select_messages(items)
+    messages = [item for item in items if item.get("type") == "message"]
+    messages = [one for one in messages if one.get("phase") == "final_answer"] or messages
     text, annotations, refusals = _parse_messages(messages)
     has_list = isinstance(output, list)
     thoughts = [item for item in items if item.get("type") == "reasoning"]
@@ -107,9 +108,10 @@ def build_answer(body: dict[str, Any], output: ResponsesOutput, **more: Any) -> 
     """Return the answer that an ended response is. more: what the interface says differently, or
     besides."""
     problem = describe_problem(body, output)
+    has_ended = body.get("status") == "completed" and not output.is_cut
     answer: dict[str, Any] = {
         "outcome": "failed" if problem else "report",
-        "silent": _is_silent(body, output),
+        "silent": has_ended and (output.refusal is not None or not output.text.strip()),
         "text": output.text,
         "annotations": output.annotations,
         "trace": output.trace,
@@ -118,12 +120,6 @@ def build_answer(body: dict[str, Any], output: ResponsesOutput, **more: Any) -> 
         "error": problem,
     }
     return JobAnswer(**answer | more)
-
-
-def _is_silent(body: dict[str, Any], output: ResponsesOutput) -> bool:
-    """Whether a response was completed by a refusal or without text."""
-    ended = body.get("status") == "completed" and not output.is_cut
-    return ended and (output.refusal is not None or not output.text.strip())
 
 
 def parse_usage(usage: Any, searches: int | None) -> AgentUsage:
@@ -151,11 +147,6 @@ def parse_span(start: Any, end: Any, length: int) -> tuple[int, int] | None:
     if first is None or last is None or not first <= last <= length:
         return None
     return first, last
-
-
-def _select_messages(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    messages = [item for item in items if item.get("type") == "message"]
-    return [one for one in messages if one.get("phase") == "final_answer"] or messages
 
 
 def _parse_messages(
