@@ -5,11 +5,11 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from evergreen.results import WarehouseResults, open_warehouse
 from tasks.configuration.models import load_judges
 from tasks.editions.names import check_selection
+from tasks.planning.options import EvaluateOptions, FlowOptions
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import open_warehouse as open_to_write
 
@@ -47,15 +47,11 @@ def evaluate(
     """
     results = open_warehouse(warehouse)
     _check_names(results, edition, protocols, agents, judge)
-    parameters = {
-        "edition": edition,
-        "protocols": [*protocols] or None,
-        "agents": [*agents] or None,
-        "judge": judge,
-        "warehouse": results.location.url,
-        "budget_usd": budget_usd,
-    }
-    complete, message = _run("evaluate", parameters)
+    options = EvaluateOptions(
+        edition=edition, protocols=[*protocols] or None, agents=[*agents] or None, judge=judge,
+        warehouse=results.location.url, budget_usd=budget_usd,
+    )  # fmt: skip
+    complete, message = _run("evaluate", options)
     return EvaluationResult(complete, message, results)
 
 
@@ -71,7 +67,7 @@ def _check_names(
         check_selection(warehouse, edition, protocols, agents, judge or load_judges().default)
 
 
-def _run(flow: str, parameters: dict[str, Any]) -> tuple[bool, str]:
+def _run(flow: str, options: FlowOptions) -> tuple[bool, str]:
     """Run a flow; in a thread of its own where an event loop runs already, as in notebooks."""
     from flows.runtime.settings import prefect_environment, prefect_home
 
@@ -81,6 +77,6 @@ def _run(flow: str, parameters: dict[str, Any]) -> tuple[bool, str]:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return run_flow(flow, parameters)
+        return run_flow(flow, options)
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(run_flow, flow, parameters).result()
+        return thread.submit(run_flow, flow, options).result()

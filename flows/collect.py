@@ -1,9 +1,8 @@
 """Collect an edition: list, date, measure, choose and freeze new Good Articles."""
 
-from datetime import datetime
+import asyncio
 from functools import partial
 
-from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
@@ -15,31 +14,25 @@ from flows.runtime.artifacts import (
     escape_markdown,
 )
 from flows.runtime.progress import stage_progress
-from flows.runtime.task_runs import (
-    Failure,
-    format_failures,
-    run_items,
-    run_task_for_error,
-    run_task_for_result,
-)
-from flows.runtime.warehouse import hold_warehouse, recorded_flow
+from flows.runtime.task_runs import Failure, format_failures
+from flows.runtime.warehouse import warehouse_flow
+from flows.stages import run_function, run_stage
 from tasks.base import format_count
 from tasks.candidates import (
     close_edition,
     date_candidates,
-    freeze_candidate,
     list_candidates,
-    measure_candidates,
+    make_freezing,
+    make_measuring,
 )
 from tasks.collection.exclusions import exclude_newly_frozen
-from tasks.collection.freeze import explain_too_few, find_pending_articles
-from tasks.collection.listing import find_pending_measurements
-from tasks.collection.request import CollectionRequest, begin_collection
-from tasks.collection.wiki import connect_wiki
+from tasks.collection.freeze import explain_too_few
+from tasks.collection.request import begin_collection
+from tasks.collection.wiki import Wiki, connect_wiki
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.manifest import confirm_unchanged
-from tasks.planning.parameters import Count
-from tasks.processes.pool import HELPERS
+from tasks.planning.options import CollectOptions
+from tasks.run import RunContext
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
@@ -51,89 +44,54 @@ FROM candidates WHERE edition = $1 GROUP BY ALL ORDER BY candidates DESC, decisi
 
 COLLECTING = "collecting editions"
 """Editions are collected one after the other: each leaves out what the others have."""
-MAX_CONCURRENT_TASKS = 4
-"""One more than the requests in flight, so that conversion does not delay them."""
 
 
-@recorded_flow("collect", "collect · {edition}")
-async def collect(
-    edition: str,
-    created_from: datetime | None = None,
-    created_to: datetime | None = None,
-    articles: Count | None = None,
-    wiki_api: str | None = None,
-    spread: bool | None = None,
-    trial: bool | None = None,
-    warehouse: str = "data/warehouse.duckdb",
-) -> State[None]:
+@warehouse_flow("collect", CollectOptions, "collect · {edition}", lock=COLLECTING)
+async def collect(run: RunContext, options: CollectOptions) -> State[None]:
     """Make and freeze an edition of Good Articles that were created in a window.
 
     A frozen edition is verified instead. An interrupted run resumes where it was; parameters that
     are not given then are those of the first run.
 
-    Args:
-        edition: its name, e.g. `2026-11`.
-        created_from: the window's first day, in UTC; `window_months` before its end unless given.
-        created_to: the day after its last; today unless given.
-        articles: how many to choose, at most.
-        wiki_api: a wiki other than that of `configs/wikipedia.yaml`.
-        spread: choose from the categories in turn.
-        trial: do not count it: it may share articles with other editions.
-        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
-
     Returns:
         `Completed`, or a completed state named `Partial` when a request failed.
     """
-    settings = load_wikipedia()
-    asked = CollectionRequest(
-        edition=edition, since=created_from, until=created_to, articles=articles,
-        api_url=wiki_api, spread=spread, trial=trial,
-    )  # fmt: skip
-    with await hold_warehouse(warehouse, COLLECTING) as store:
-        collection = begin_collection(store, asked, settings, utc_now())
-        if collection.frozen_at:
-            message = confirm_unchanged(store, collection)
-            await add_text_artifact("manifest", escape_markdown(message), f"{edition}: verified.")
-            return Completed(message=message)
-        _print_window(collection)
-        print_wait = partial(print_message, style="dim")
-        try:
-            async with connect_wiki(store, settings, collection.api_url, on_message=print_wait):
-                with tags(f"edition:{edition}"):
-                    failures = await _run_stages(store, collection)
-                    return await _close_if_complete(store, collection, failures)
-        finally:
-            HELPERS.close()
+    store, settings = run.store, load_wikipedia()
+    collection = begin_collection(store, options.request, settings, utc_now())
+    if collection.frozen_at:
+        message = confirm_unchanged(store, collection)
+        await add_text_artifact(
+            "manifest", escape_markdown(message), f"{options.edition}: verified."
+        )
+        return Completed(message=message)
+    _print_window(collection)
+    print_wait = partial(print_message, style="dim")
+    async with connect_wiki(settings, collection.api_url, on_message=print_wait) as wiki:
+        failures = await _run_stages(run, wiki, collection)
+        return await _close_if_complete(store, wiki, collection, failures)
 
 
-async def _run_stages(store: Warehouse, collection: Collection) -> list[Failure]:
-    edition = collection.edition
-    members = await run_task_for_result(list_candidates, store, edition)
+async def _run_stages(run: RunContext, wiki: Wiki, collection: Collection) -> list[Failure]:
+    store, edition = run.store, collection.edition
+    members = await run_function(f"list · {edition}", lambda: list_candidates(wiki, store, edition))
     print_message(f"{members:,} Good Articles were listed since the window began.")
     async with stage_progress("first revisions", None) as progress:
-        inside = await run_task_for_result(date_candidates, store, edition, progress.advance)
-    print_message(f"{inside:,} of them were created in the window.")
-    failures = await run_items(
-        "measure",
-        [(batch[0].title, batch) for batch in find_pending_measurements(store, edition)],
-        lambda batch: run_task_for_error(measure_candidates, store, edition, batch[0].title, batch),
-        concurrency=MAX_CONCURRENT_TASKS,
-        size=len,
-    )
-    exclude_newly_frozen(store, collection)
-    enough = explain_too_few(store, collection) is None
-    while enough and not failures and (todo := find_pending_articles(store, edition)):
-        failures = await run_items(
-            "freeze",
-            [(candidate.title, candidate) for candidate in todo],
-            lambda candidate: run_task_for_error(freeze_candidate, store, edition, candidate),
-            concurrency=MAX_CONCURRENT_TASKS,
+        inside = await run_function(
+            f"date · {edition}", lambda: date_candidates(wiki, store, edition, progress.advance)
         )
+    print_message(f"{inside:,} of them were created in the window.")
+    failures = await run_stage(run, make_measuring(wiki))
+    exclude_newly_frozen(store, collection)
+    enough = explain_too_few(store, collection, wiki.settings) is None
+    freezing = make_freezing(wiki)
+    while enough and not failures and run.plan.find_pending(freezing):
+        failures = await run_stage(run, freezing)
+        run.plan = run.plan.renew()
     return failures
 
 
 async def _close_if_complete(
-    store: Warehouse, collection: Collection, failures: list[Failure]
+    store: Warehouse, wiki: Wiki, collection: Collection, failures: list[Failure]
 ) -> State[None]:
     """Freeze the edition if it is complete; add the artifacts about its candidates."""
     edition = collection.edition
@@ -142,10 +100,12 @@ async def _close_if_complete(
             name="Partial",
             message=f"{edition} is not frozen: {format_failures(failures)} Run it again.",
         )
-    elif too_few := explain_too_few(store, collection):
+    elif too_few := explain_too_few(store, collection, wiki.settings):
         outcome = Completed(name="Partial", message=too_few)
     else:
-        sha = await run_task_for_result(close_edition, store, edition)
+        sha = await run_function(
+            f"close · {edition}", lambda: asyncio.to_thread(close_edition, store, edition)
+        )
         n = store.value("SELECT count(*) FROM articles WHERE edition = $1", [edition])
         fewer = "" if n == collection.n_articles else f" of {collection.n_articles} wanted"
         outcome = Completed(

@@ -2,13 +2,13 @@
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from prefect import tags, task
-from prefect.cache_policies import NO_CACHE
+from prefect import tags
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed
 
@@ -24,46 +24,28 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.progress import stage_progress
 from flows.runtime.server import is_local
-from flows.runtime.task_runs import run_task_for_result
-from flows.runtime.warehouse import hold_warehouse, recorded_flow
+from flows.runtime.warehouse import hold_warehouse, plain_flow
+from flows.stages import run_function
 from tasks.base import format_count
 from tasks.editions.names import check_edition, check_scored
-from tasks.planning.parameters import Hours, JudgeName
+from tasks.planning.options import PublishOptions
 from tasks.publishing.changes import load_figures
 from tasks.publishing.material import Snapshots
 from tasks.scoring.current import check_current
 from tasks.signing.keys import find_signer
 from tasks.site.mark import check_target
+from tasks.warehouse.operations import Publication
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, get_open_warehouse
+from tasks.warehouse.store import Warehouse
+from tasks.warehouse.writer import Change
 
 if TYPE_CHECKING:
     from tasks.publishing.site import SiteSummary
 
 
-@recorded_flow("publish", "publish · {edition}")
-async def publish(
-    edition: str,
-    to: str,
-    judges: list[JudgeName] | None = None,
-    snapshots: Snapshots = "passages",
-    approve: bool = False,
-    approval_hours: Hours = 72.0,
-    warehouse: str = "data/warehouse.duckdb",
-) -> State[None]:
+@plain_flow("publish", PublishOptions, "publish · {edition}")
+async def publish(options: PublishOptions) -> State[None]:
     """Write an edition's results as a site, optionally after a person's approval.
-
-    Args:
-        edition: its name in the warehouse.
-        to: the site's folder; replaced as a whole, once everything is written.
-        judges: only these judges' figures; every judge's unless given.
-        snapshots: what to publish of archived pages: the `passages` that verdicts rest on, or the
-            `whole` texts.
-        approve: show what would be published and wait for a person's decision on this run's page.
-        approval_hours: how long to wait for it. Afterwards nothing is published: a run of the
-            command line ends as `Declined`; a run of a deployment stays suspended, and fails when
-            somebody resumes it.
-        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
         `Completed`, or a completed state named `Declined`, with nothing written, when a person
@@ -75,11 +57,12 @@ async def publish(
         UnwritableSite: the folder holds something else, or is not writable.
         UnusableKey: the environment names a key to sign with that cannot be used.
     """
-    chosen = tuple(dict.fromkeys(judges or ()))
+    edition, to, snapshots = options.edition, options.to, options.snapshots
+    chosen = tuple(dict.fromkeys(options.judges or ()))
     note, approved = "", ""
     while True:
         with (
-            await hold_warehouse(warehouse) as store,
+            await hold_warehouse(options.warehouse) as store,
             tags(f"edition:{edition}"),
         ):
             check_publishable(store, edition, chosen, Path(to))
@@ -87,11 +70,12 @@ async def publish(
             if digest != approved:
                 await add_leaderboard_artifacts(store, edition, chosen)
                 await add_costs_artifact(store, utc_now(), "no model was ever called")
-            if not approve or digest == approved:
+            if not options.approve or digest == approved:
                 return await _publish_site(store, edition, to, chosen, snapshots, note)
             await _request_approval(store, edition, to, chosen, snapshots)
+            await _record_publication(store, edition, to, chosen, is_written=False)
         try:
-            decision = await wait_for_decision(digest, approval_hours * 3600)
+            decision = await wait_for_decision(digest, options.approval_hours * 3600)
         except RunCancelled as error:
             return Cancelled(message=str(error))
         if decision is None or not decision.publish:
@@ -104,34 +88,6 @@ async def publish(
         approved, note = digest, decision.note  # if the figures have changed since, ask again
 
 
-@task(
-    task_run_name="site · {edition}",
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
-async def write_site(
-    warehouse_path: str,
-    edition: str,
-    to: str,
-    judges: Sequence[str],
-    snapshots: Snapshots,
-) -> "SiteSummary":
-    """Write the site into its folder, atomically."""
-    from tasks.publishing.site import build_site
-
-    async with stage_progress("publish", None) as progress:
-        return await asyncio.to_thread(
-            build_site,
-            get_open_warehouse(warehouse_path),
-            edition,
-            Path(to),
-            judges=tuple(judges),
-            snapshots=snapshots,
-            signer=find_signer(),  # here: a key is no parameter, which Prefect would store
-            on_progress=progress.update,
-        )
-
-
 async def run_site_task(
     store: Warehouse,
     edition: str,
@@ -139,11 +95,24 @@ async def run_site_task(
     judges: Sequence[str] = (),
     snapshots: Snapshots = "passages",
 ) -> "SiteSummary":
-    """Write the site in a task of this run; return its summary or raise the task's error."""
-    site: SiteSummary = await run_task_for_result(
-        write_site, store.url, edition, str(to), judges, snapshots
-    )
-    return site
+    """Write the site, atomically, in a task of this run; return its summary or raise its error."""
+
+    async def write_site() -> "SiteSummary":
+        from tasks.publishing.site import build_site
+
+        async with stage_progress("publish", None) as progress:
+            return await asyncio.to_thread(
+                build_site,
+                store,
+                edition,
+                to,
+                judges=tuple(judges),
+                snapshots=snapshots,
+                signer=find_signer(),  # here: a key is no parameter, which Prefect would store
+                on_progress=progress.update,
+            )
+
+    return await run_function(f"site · {edition}", write_site)
 
 
 async def _publish_site(
@@ -155,6 +124,7 @@ async def _publish_site(
     note: str,
 ) -> State[None]:
     site = await run_site_task(store, edition, Path(to), judges, snapshots)
+    await _record_publication(store, edition, to, judges)
     await add_text_artifact(
         "published", _format_site_summary(site, judges, snapshots, note), f"{edition}: a site."
     )
@@ -164,6 +134,15 @@ async def _publish_site(
         f"{site.bytes / 1e6:,.1f} MB, {state}, signature: {site.signature}. "
         f"Open {site.folder / 'index.html'}"
     )
+
+
+async def _record_publication(
+    store: Warehouse, edition: str, to: str, judges: Sequence[str], *, is_written: bool = True
+) -> None:
+    """Record where a site of the edition is, or that a person was asked whether to write it."""
+    shown = json.dumps(judges)
+    site = Publication(edition=edition, folder=to, judges=shown, is_written=is_written)
+    await store.write_async(Change(Publication, [site]))
 
 
 def _format_site_summary(

@@ -24,13 +24,12 @@ from flows.runtime.artifacts import (
     add_text_artifact,
     format_markdown_table,
 )
-from flows.runtime.task_runs import complete_flow
-from flows.runtime.warehouse import hold_warehouse, recorded_flow
+from flows.runtime.task_runs import check_completed
+from flows.runtime.warehouse import warehouse_flow
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
-from tasks.costs.budget import open_budget
 from tasks.judges.registry import OFFLINE
 from tasks.judging.preconditions import check_judges
-from tasks.planning.parameters import JudgeName, ProtocolName, Usd
+from tasks.planning.options import EvaluateOptions, RejudgeOptions
 from tasks.publishing.changes import (
     AFTER,
     BEFORE,
@@ -45,64 +44,39 @@ from tasks.publishing.changes import (
     save_changes,
     save_start,
 )
+from tasks.run import RunContext
 from tasks.scoring.current import check_current
 from tasks.scoring.pending import SCORER_VERSION
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 
 
-@recorded_flow("rejudge", "rejudge · {edition} · {judge}")
-async def rejudge(
-    edition: str,
-    judge: JudgeName,
-    against: JudgeName | None = None,
-    agents: list[str] | None = None,
-    assignments: list[str] | None = None,
-    protocols: list[ProtocolName] | None = None,
-    budget_usd: Usd | None = None,
-    batch: bool = False,
-    publish_to: str | None = None,
-    warehouse: str = "data/warehouse.duckdb",
-) -> State[None]:
+@warehouse_flow(
+    "rejudge", RejudgeOptions, "rejudge · {edition} · {judge}", lock="rejudging {edition}"
+)
+async def rejudge(run: RunContext, options: RejudgeOptions) -> State[None]:
     """Judge the same reports with another judge; compare verdicts and figures. The other judge's
     rows stay unchanged.
-
-    Args:
-        edition: its name in the warehouse.
-        judge: the judge that judges again; cells it has judged already are not judged twice.
-        against: the judge to compare with; unless given, the default one, or the only other that
-            has judged the edition.
-        agents: only their reports; all unless given.
-        assignments: only the reports of these; all unless given.
-        protocols: only these; unless given, all that the other judge has used on these reports.
-        budget_usd: the most this run may spend on models; no limit unless given.
-        batch: use the models' batch APIs: cheaper, within a day.
-        publish_to: a folder for the site before and after, and for their differences. A run that
-            resumes an interrupted one compares with the site that that one started from.
-        warehouse: a DuckDB file or a lake's address; waits while another process owns the file.
 
     Returns:
         `Completed`, or a completed state named `Partial` when cells are still pending.
     """
-    check_judges([judge], budget_usd, batch=batch)
-    to = Path(publish_to) if publish_to else None
+    store, edition, judge, began = run.store, options.edition, options.judge, utc_now()
+    check_judges([judge], options.budget_usd, batch=options.batch)
+    to = Path(options.publish_to) if options.publish_to else None
     if to:
         check_changes_folder(to)
-    with (
-        await hold_warehouse(warehouse, f"rejudging {edition}") as store,
-        open_budget(store, budget_usd),
-        tags(f"edition:{edition}", f"judge:{judge}"),
-    ):
-        path, began = store.url, utc_now()
+    with tags(f"judge:{judge}"):
         selection, other = select_reports(
-            store, edition, judge, against, agents, assignments, protocols
-        )
+            store, edition, judge, options.against, options.agents, options.assignments,
+            options.protocols,
+        )  # fmt: skip
         before = await _record_baseline(store, edition, judge, to) if to else None
         # Both judges must judge the same claims, so this one's model extracts none.
-        state = await complete_flow(evaluate(
-            edition, list(selection.protocols), agents, judge, path, OFFLINE, batch=batch,
-            assignments=assignments, return_state=True,
-        ))  # fmt: skip
+        state = await check_completed(await evaluate.within(run, EvaluateOptions(
+            edition=edition, protocols=[*selection.protocols], agents=options.agents, judge=judge,
+            extractor=OFFLINE, batch=options.batch, assignments=options.assignments,
+        )))  # fmt: skip
         found = compare_judges(store, selection, other, judge)
         await _add_comparison_artifacts(store, edition, found)
         await add_costs_artifact(store, began, f"the judge {judge} calls no model")

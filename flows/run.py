@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -12,17 +12,24 @@ from flows.runtime.settings import prefect_home
 from tasks.agents.endings import list_coming_ends
 from tasks.configuration.models import load_judges
 from tasks.editions.refresh import load_refresh
+from tasks.planning.options import FlowOptions
+from tasks.run import Plan
 from tasks.warehouse.rows import utc_now
 
 
 def run_flow(
-    name: str, parameters: dict[str, Any], nothing_pending: str | None = None
+    name: str,
+    options: FlowOptions,
+    nothing_pending: str | None = None,
+    plan: Plan | None = None,
 ) -> tuple[bool, str]:
     """Run a flow by its name and wait until its history is stored.
 
     Args:
-        nothing_pending: the run's outcome if it would do nothing (see `tasks.planning.outcomes`):
+        nothing_pending: the run's outcome if it would do nothing (see `FlowOptions.find_outcome`):
             then neither a server nor the flow is started.
+        plan: what these options find pending in the warehouse, which is open; None: the flow opens
+            it and makes one.
 
     Returns:
         Whether everything was done, and a message about how the run ended.
@@ -32,11 +39,11 @@ def run_flow(
     """
     if nothing_pending is not None:
         return True, f"Nothing was pending: {nothing_pending}"
-    warn_about_ends(parameters)
+    warn_about_ends(options.model_dump())
     if not STDERR.is_terminal:  # a log shows no status line
         print_message("Starting the Prefect server …")
     with exit_when_interrupted(), start_server() as api_url:
-        complete, outcome = _run_and_store_history(api_url, load_flow(name), parameters)
+        complete, outcome = _run_and_store_history(api_url, name, options, plan)
     if STDERR.quiet and not complete:  # otherwise the caller prints it
         print_always(outcome, style="red")
     return complete, outcome
@@ -82,10 +89,11 @@ def exit_when_interrupted() -> Iterator[None]:
 
 
 def _run_and_store_history(
-    api_url: str, flow: Callable[..., Any], parameters: dict[str, Any]
+    api_url: str, name: str, options: FlowOptions, plan: Plan | None
 ) -> tuple[bool, str]:
     from flows.runtime.history import wait_until_stored
     from flows.runtime.task_runs import TASK_RUNS
+    from flows.runtime.warehouse import open_terminal_run
     from flows.runtime.watched_runs import run_watched
 
     # Prefect's imports stay in memory; scanning them for garbage took 7 % of a run with many calls.
@@ -93,7 +101,12 @@ def _run_and_store_history(
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
     before = next(TASK_RUNS)
-    state = run_watched(flow(**parameters, return_state=True))
+    flow = load_flow(name)
+    if plan is None:
+        state = run_watched(flow(**options.model_dump(), return_state=True))
+    else:
+        with open_terminal_run(plan, options.limit_usd, batch=options.uses_batches) as run:
+            state = run_watched(flow.begin(run, options))
     started = next(TASK_RUNS) - before - 1
     with STDERR.status("Storing the run's history …"):
         wait_until_stored(api_url, state.state_details.flow_run_id, started)

@@ -1,45 +1,44 @@
 """Stages of collecting an edition: list, date and measure candidates, then freeze articles."""
 
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
-from tasks.collection.freeze import freeze_article, freeze_edition
-from tasks.collection.listing import date_members, list_members, measure_batch
-from tasks.stage import is_transient, stage_task
+from tasks.collection.freeze import find_pending_articles, freeze_article, freeze_edition
+from tasks.collection.listing import (
+    date_members,
+    find_pending_measurements,
+    list_members,
+    measure_batch,
+)
+from tasks.collection.wiki import Wiki
+from tasks.run import Plan, RunContext
+from tasks.stage import OnProgress, Stage, StageCounts, Worker
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Candidate, Collection
 
-# The wiki client retries transient errors itself: only a crashed helper is worth another try.
+MAX_CONCURRENT_TASKS = 4
+"""One more than the requests in flight, so that conversion does not delay them."""
+COUNTS = """
+SELECT count(*) AS done, (SELECT count(*) FROM import_issues
+    WHERE edition = $1 AND severity = 'unreadable' AND scope = '') AS failed
+FROM articles WHERE edition = $1
+"""
 
 
-@stage_task("list · {edition}", retry_condition_fn=is_transient)
-async def list_candidates(warehouse: Warehouse, edition: str) -> int:
+async def list_candidates(wiki: Wiki, warehouse: Warehouse, edition: str) -> int:
     """List the pages of the category that may fall into the window; return how many."""
-    return await list_members(warehouse, load_collection(warehouse, edition))
+    return await list_members(wiki, warehouse, load_collection(warehouse, edition))
 
 
-@stage_task("date · {edition}", retry_condition_fn=is_transient)
-async def date_candidates(warehouse: Warehouse, edition: str, on_progress: Any) -> int:
+async def date_candidates(
+    wiki: Wiki, warehouse: Warehouse, edition: str, on_progress: OnProgress
+) -> int:
     """Find when the candidates were created; return how many fall into the window."""
-    return await date_members(warehouse, load_collection(warehouse, edition), on_progress)
+    return await date_members(wiki, warehouse, load_collection(warehouse, edition), on_progress)
 
 
-@stage_task("measure · {edition} · {first_title}", retry_condition_fn=is_transient)
-async def measure_candidates(
-    warehouse: Warehouse, edition: str, first_title: str, candidates: list[Candidate]
-) -> None:
-    """Load the measures that candidates are chosen by, for one request's worth of candidates."""
-    await measure_batch(warehouse, load_collection(warehouse, edition), candidates)
-
-
-@stage_task("freeze · {candidate.title}", retry_condition_fn=is_transient)
-async def freeze_candidate(warehouse: Warehouse, edition: str, candidate: Candidate) -> None:
-    """Store a chosen article at its pinned revision."""
-    await freeze_article(warehouse, load_collection(warehouse, edition), candidate)
-
-
-@stage_task("close · {edition}", retry_condition_fn=is_transient)
-async def close_edition(warehouse: Warehouse, edition: str) -> str:
+def close_edition(warehouse: Warehouse, edition: str) -> str:
     """Write the edition's manifest, which freezes it; return the manifest's hash."""
     frozen = freeze_edition(warehouse, load_collection(warehouse, edition))
     export_edition(warehouse, edition)
@@ -49,3 +48,60 @@ async def close_edition(warehouse: Warehouse, edition: str) -> str:
 def load_collection(warehouse: Warehouse, edition: str) -> Collection:
     """Return the collection that was begun under this name."""
     return warehouse.rows(Collection, "edition = $1", [edition])[0]
+
+
+def make_measuring(wiki: Wiki) -> Stage[list[Candidate], list[Candidate]]:
+    """Make the stage that loads the measures that candidates are chosen by, a part for each
+    request."""
+
+    @asynccontextmanager
+    async def open_wiki(
+        run: RunContext, todo: Sequence[list[Candidate]]
+    ) -> AsyncIterator[Worker[list[Candidate]]]:
+        collection = load_collection(run.store, run.plan.selection.edition)
+        yield Worker(
+            lambda batch, _: measure_batch(wiki, run.store, collection, batch),
+            concurrency=MAX_CONCURRENT_TASKS,
+        )
+
+    return Stage(
+        name="measure",
+        task="measure_candidates",
+        run_name="measure · {edition} · {title}",
+        find_pending=lambda plan: find_pending_measurements(plan.store, plan.selection.edition),
+        open=open_wiki,
+        title=lambda batch: batch[0].title,
+        size=len,
+    )
+
+
+def make_freezing(wiki: Wiki) -> Stage[Candidate, Candidate]:
+    """Make the stage that stores the chosen articles at their pinned revisions."""
+
+    @asynccontextmanager
+    async def open_wiki(
+        run: RunContext, todo: Sequence[Candidate]
+    ) -> AsyncIterator[Worker[Candidate]]:
+        collection = load_collection(run.store, run.plan.selection.edition)
+        yield Worker(
+            lambda candidate, _: freeze_article(
+                wiki, run.store, run.helpers, collection, candidate
+            ),
+            concurrency=MAX_CONCURRENT_TASKS,
+        )
+
+    return Stage(
+        name="freeze",
+        task="freeze_candidate",
+        run_name="freeze · {title}",
+        find_pending=lambda plan: find_pending_articles(plan.store, plan.selection.edition),
+        open=open_wiki,
+        title=lambda candidate: candidate.title,
+    )
+
+
+def count_articles(plan: Plan) -> list[StageCounts]:
+    """Count the edition's articles, and those that could not be imported."""
+    edition = plan.selection.edition
+    [record] = plan.store.frame(COUNTS, [edition]).to_dicts()
+    return [StageCounts(edition=edition, stage="articles", **record)]

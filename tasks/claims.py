@@ -4,183 +4,348 @@ Published facts and claims come with the import; the offline extractor or a judg
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Literal, NamedTuple
 
-from tasks.extraction.claims import DOUBTED, ExtractedClaims, extract_claims
-from tasks.extraction.facts import ExtractedFact, extract_facts
-from tasks.judges.llm.judge import LlmJudge
-from tasks.judging.session import get_judge_session
-from tasks.pending.extractions import (
+from tasks.base import format_count
+from tasks.extraction.claims import DOUBTED, EXTRACTOR_VERSION, extract_claims
+from tasks.extraction.facts import extract_facts
+from tasks.extraction.rows import build_changes
+from tasks.extraction.texts import (
+    CITING,
+    RESEARCH,
     PendingExtraction,
     Statements,
     build_extractor_version,
     build_request,
-    load_text,
     locate_statements,
 )
+from tasks.judges.decisions import Judge, VersionedJudge
+from tasks.judges.registry import OFFLINE, load_judge, resolve_extractor
+from tasks.judging.session import judge_session
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
-from tasks.processes.pool import HELPERS, TEXT_SECONDS
-from tasks.stage import is_transient, stage_task
-from tasks.warehouse.rows import Citation, Claim, Extraction, Fact, content_sha
-from tasks.warehouse.store import Warehouse
+from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
+from tasks.protocols.registry import get_protocol
+from tasks.run import Plan, RunContext, Selection
+from tasks.stage import ARTICLES, OnProgress, Stage, StageCounts, Worker, split_by, tag_agent
+from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
 
-Source = Literal["judge", "offline"]
+TEXTS = """
+SELECT r.agent, r.assignment, a.article, a.kind, coalesce(a.query, t.title) AS title,
+    coalesce(x.input_sha = r.text_sha, false) AS is_current, x.source, x.extractor_version,
+    coalesce(x.source = 'judge' AND x.n_items = 0 AND x.n_offline IS NULL, false) AS is_undoubted,
+    EXISTS (SELECT 1 FROM verdicts AS v WHERE v.edition = r.edition AND v.assignment = r.assignment
+        AND (v.agent = r.agent OR r.agent = '') AND v.call_id IS NOT NULL) AS is_paid
+FROM {texts} AS r
+JOIN assignments AS a ON a.edition = r.edition AND a.assignment = r.assignment
+    AND a.kind <> 'find_claims'
+LEFT JOIN articles AS t ON t.edition = a.edition AND t.article = a.article
+LEFT JOIN extractions AS x
+    ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
+WHERE r.edition = $1 AND r.text <> ''
+ORDER BY r.agent, r.assignment
+"""
+ARTICLE_TEXTS = (
+    "(SELECT a.edition, '' AS agent, a.assignment, t.text, t.text_sha "
+    "FROM assignments AS a JOIN articles AS t USING (edition, article) "
+    "WHERE a.kind = 'write_article')"
+)
+COUNTS = """
+SELECT 'facts' AS stage, count(x.assignment) AS done, count(*) - count(x.assignment) AS pending,
+    0 AS final
+FROM assignments AS a LEFT JOIN extractions AS x
+    ON x.edition = a.edition AND x.assignment = a.assignment AND x.agent = ''
+WHERE a.edition = $1 AND a.kind = 'write_article'
+UNION ALL
+SELECT 'claims', count(x.assignment),
+    count(*) FILTER (x.assignment IS NULL AND r.status <> 'scanned'),
+    count(*) FILTER (x.assignment IS NULL AND r.status = 'scanned')
+FROM reports AS r
+JOIN assignments AS a
+    ON a.edition = r.edition AND a.assignment = r.assignment AND a.kind <> 'find_claims'
+LEFT JOIN extractions AS x
+    ON x.edition = r.edition AND x.agent = r.agent AND x.assignment = r.assignment
+    AND x.input_sha = r.text_sha
+WHERE r.edition = $1 AND r.status <> 'empty'
+"""
 
 
 class ExtractionFailed(Exception):
     """The statements of some texts could not be extracted; the next run tries again."""
 
 
-@stage_task("claims · {agent}", retry_condition_fn=is_transient)
-async def extract_statements(
-    warehouse: Warehouse, agent: str, items: list[PendingExtraction], judge: str | None = None
-) -> None:
-    """Extract the statements of one agent's reports (or of the articles), text by text.
+class KeptExtraction(NamedTuple):
+    """A text whose statements another extractor has made, and that a run leaves as they are."""
 
-    Raises:
-        ExtractionFailed: some texts took too long, or the judge gave no usable answer for them;
-            the others are done.
+    item: PendingExtraction
+    source: str
+    extractor_version: str
+
+
+def find_pending_extractions(
+    warehouse: Readable,
+    edition: str,
+    agents: Sequence[str] = (),
+    extractor: VersionedJudge | None = None,
+    *,
+    again: bool = False,
+) -> list[PendingExtraction]:
+    """Return articles without facts and reports without claims, by agent; articles first.
+
+    Statements of an unchanged text stay, whoever has extracted them, unless they can be made
+    again at no cost: an earlier version of the offline extractor's, by that one, if no model was
+    paid to judge these reports, and the answers of this judge, model and prompt, which the ledger
+    has.
+
+    again: also those of every other extractor and version, and empty lists that nobody doubted;
+        published statements stay.
     """
-    bought = [item for item in items if judge and not item.stays_offline]
-    # One by one, so that slow texts of an agent keep one helper busy and leave the others.
-    problems = [await _extract_offline(warehouse, item) for item in items if item not in bought]
-    if judge and bought:
-        extractor: Any = get_judge_session(warehouse, judge).judge
-        problems += await asyncio.gather(
-            *(_extract_with_judge(warehouse, item, extractor) for item in bought)
+    found = []
+    for item, made, ours in _list_texts(warehouse, edition, agents, extractor):
+        action = _choose_action(item, made, ours)
+        if action == "extract" or (again and action in ("update", "keep")):
+            found.append(item)
+        elif action == "update":
+            found.append(item.model_copy(update={"stays_offline": True}))
+    return found
+
+
+def find_kept_extractions(
+    warehouse: Readable,
+    edition: str,
+    agents: Sequence[str] = (),
+    extractor: VersionedJudge | None = None,
+) -> list[KeptExtraction]:
+    """Return the texts that this extractor extracts only with `again`."""
+    return [
+        KeptExtraction(item, made["source"], made["extractor_version"])
+        for item, made, ours in _list_texts(warehouse, edition, agents, extractor)
+        if _choose_action(item, made, ours) in ("update", "keep")
+    ]
+
+
+def _list_texts(
+    warehouse: Readable, edition: str, agents: Sequence[str], extractor: VersionedJudge | None
+) -> Iterator[tuple[PendingExtraction, dict[str, Any], str]]:
+    """Yield every text, what is known of its extraction, and this extractor's version for it."""
+    for texts, of_reports in ((ARTICLE_TEXTS, False), ("reports", True)):
+        versions = {
+            research: build_extractor_version(
+                extractor, of_reports=of_reports, by_attribution=research
+            )
+            for research in (False, True)
+        }
+        for row in warehouse.frame(TEXTS.format(texts=texts), [edition]).iter_rows(named=True):
+            if agents and row["agent"] not in ("", *agents):
+                continue
+            known = ("is_current", "source", "extractor_version", "is_paid")
+            made = {key: row.pop(key) for key in known}
+            yield (
+                PendingExtraction(edition=edition, **row), made, versions[row["kind"] == RESEARCH]
+            )  # fmt: skip
+
+
+def _choose_action(
+    item: PendingExtraction, made: dict[str, Any], ours: str
+) -> Literal["extract", "update", "keep", "done"]:
+    """Decide about a text: `update` has the offline extractor replace what an earlier version of it
+    made, whoever extracts other texts. ours: the version of the run's extractor."""
+    if not made["is_current"]:
+        return "extract"
+    version = made["extractor_version"]
+    if item.is_undoubted:
+        return "keep"
+    if made["source"] == "published" or version == ours:
+        return "done"
+    if made["source"] == "offline":
+        return "keep" if version == EXTRACTOR_VERSION or made["is_paid"] else "update"
+    same_answers = version.startswith(ours.removesuffix(CITING).rstrip())
+    return "extract" if same_answers else "keep"
+
+
+def load_text(warehouse: Warehouse, item: PendingExtraction) -> str:
+    """Load the text whose statements are to be extracted."""
+    if item.agent:
+        text = warehouse.value(
+            "SELECT text FROM reports WHERE edition = $1 AND agent = $2 AND assignment = $3",
+            [item.edition, item.agent, item.assignment],
         )
-    if failed := [problem for problem in problems if problem]:
-        raise ExtractionFailed(f"{len(failed)} of {len(items)} texts: {'; '.join(failed[:3])}")
-
-
-async def _extract_offline(warehouse: Warehouse, item: PendingExtraction) -> str | None:
-    """Write the statements of one text; if that fails, write nothing and return why."""
-    try:
-        changes = await read_offline(warehouse, item)
-    except (LimitExceeded, HelperFailed) as error:
-        return f"{item.title}: extracting its statements {error}"
-    await warehouse.write_async(*changes)
-    return None
-
-
-async def read_offline(warehouse: Warehouse, item: PendingExtraction) -> list[Change]:
-    """Return the rows of what the offline extractor finds in a text, within a helper's limits."""
-    text = load_text(warehouse, item)
-    return _build_changes(item, text, await _run_offline(item, text), None)
-
-
-async def _extract_with_judge(
-    warehouse: Warehouse, item: PendingExtraction, extractor: LlmJudge
-) -> str | None:
-    """Write the statements of one text; if that fails, write nothing and return why.
-
-    An empty list is asked about once more where the offline extractor finds some, then kept.
-    """
-    text = await asyncio.to_thread(load_text, warehouse, item)
-    request, n_offline = build_request(item, text), None
-    answer = await extractor.extract(request)
-    try:
-        if answer.value == ():
-            n_offline = len(await _run_offline(item, text))
-            if n_offline >= DOUBTED:
-                answer = await extractor.extract(request, again=True)
-        if answer.value is None:
-            return f"{item.title}: {answer.reason}"
-        found = await HELPERS.run(locate_statements, item, text, answer.value, seconds=TEXT_SECONDS)
-    except (LimitExceeded, HelperFailed) as error:
-        return f"{item.title}: finding its statements in it {error}"
-    await warehouse.write_async(*_build_changes(item, text, found, extractor, n_offline))
-    return None
-
-
-async def _run_offline(item: PendingExtraction, text: str) -> Statements:
-    extract: Callable[[str, str], Statements] = extract_claims if item.agent else extract_facts
-    return await HELPERS.run(extract, item.title, text, seconds=TEXT_SECONDS)
-
-
-def _build_changes(
-    item: PendingExtraction,
-    text: str,
-    found: Statements,
-    extractor: LlmJudge | None,
-    n_offline: int | None = None,
-) -> list[Change]:
-    """Build the rows of a text's statements and of their extraction."""
-    source: Source = "judge" if extractor else "offline"
-    if isinstance(found, ExtractedClaims):
-        changes, outcome = _build_claims(item, found, source)
     else:
-        changes, outcome = _build_facts(item, found, source)
-    extraction = Extraction(
-        **_key(item),
-        **outcome,
-        source=source,
-        extractor_version=build_extractor_version(
-            extractor, of_reports=bool(item.agent), by_attribution=item.by_attribution
-        ),
-        input_sha=content_sha(text),
-        n_offline=n_offline,
-    )
-    return [*changes, Change(Extraction, [extraction], replacing=_key(item))]
-
-
-def _key(item: PendingExtraction) -> dict[str, str]:
-    return {"edition": item.edition, "agent": item.agent, "assignment": item.assignment}
-
-
-def _build_facts(
-    item: PendingExtraction, extracted: Sequence[ExtractedFact], source: Source
-) -> tuple[list[Change], dict[str, Any]]:
-    """Build the rows of an article's facts; return also the fields that they fill in their
-    extraction."""
-    of_article = {"edition": item.edition, "article": item.article}
-    facts = [
-        Fact(**of_article, **asdict(fact), number=number, source=source)
-        for number, fact in enumerate(extracted)
-    ]
-    output = content_sha(*(fact.text for fact in facts))
-    changes = [Change(Fact, facts, replacing=of_article)]
-    return changes, {"output_sha": output, "n_items": len(facts)}
-
-
-def _build_claims(
-    item: PendingExtraction, extracted: ExtractedClaims, source: Source
-) -> tuple[list[Change], dict[str, Any]]:
-    """Build the rows of a report's claims and citations, as `_build_facts` does."""
-    key = _key(item)
-    claims = [
-        Claim(
-            **key,
-            number=number,
-            text=claim.text,
-            section=claim.section,
-            position=claim.position,
-            source=source,
+        text = warehouse.value(
+            "SELECT text FROM articles WHERE edition = $1 AND article = $2",
+            [item.edition, item.article],
         )
-        for number, claim in enumerate(extracted.claims)
-    ]
-    citations = {
-        (number, citation.url): Citation(**key, **asdict(citation), number=number)
-        for number, claim in enumerate(extracted.claims)
-        for citation in claim.citations
-    }
-    output = content_sha(
-        *(claim.text for claim in claims),
-        *(f"{number} {url}" for number, url in citations),
-        str(extracted.pairs_reason),
+    return str(text)
+
+
+def select_extractions(plan: Plan) -> list[PendingExtraction]:
+    """Return the texts whose statements are to be extracted.
+
+    A model extracts only what the selected protocols use, the offline extractor everything.
+    """
+    of, extractor = plan.selection, _load_extractor(plan.selection)
+    found = find_pending_extractions(
+        plan.store, of.edition, of.agents, extractor, again=of.extract_again
     )
-    changes = [
-        Change(Claim, claims, replacing=key),
-        Change(Citation, list(citations.values()), replacing=key),
+    return [
+        item
+        for item in found
+        if of.includes(item.assignment)
+        and (extractor is None or item.stays_offline or _uses_statements(of, item))
     ]
-    return changes, {
-        "output_sha": output,
-        "n_items": len(claims),
-        "n_pairs": len(citations),
-        "pairs_reliable": extracted.pairs_reliable,
-        "pairs_reason": extracted.pairs_reason,
-    }
+
+
+def select_bought_extractions(plan: Plan) -> list[PendingExtraction]:
+    """Return those of the texts that a model is to extract."""
+    if plan.selection.extracting_judge is None:
+        return []
+    return [item for item in plan.find_pending(CLAIMS) if not item.stays_offline]
+
+
+def describe_kept_extractions(plan: Plan) -> str | None:
+    """Say which statements a model is going to judge that another has extracted, and how to replace
+    them; None if there are none."""
+    of = plan.selection
+    if of.extract_again or resolve_extractor(of.judge, None) == OFFLINE:
+        return None
+    extractor = load_judge(of.extracting_judge or of.judge)
+    kept: Counter[tuple[str, str]] = Counter()
+    for item, source, version in find_kept_extractions(
+        plan.store, of.edition, of.agents, extractor
+    ):
+        if of.includes(item.assignment) and _uses_statements(of, item):
+            by = "offline" if source == "offline" else f"by the judge {version}"
+            kept["claims" if item.agent else "facts", by] += 1
+    if not kept:
+        return None
+    named = ", ".join(
+        f"{what} of {format_count(n, 'report' if what == 'claims' else 'article')} (extracted {by})"
+        for (what, by), n in sorted(kept.items())
+    )
+    asked = "" if extractor.name == of.judge else f"--extractor {extractor.name} "
+    return (
+        f"Extracted already, and kept: {named}. To have {extractor.name} extract them: "
+        f"evergreen evaluate --edition {of.edition} --judge {of.judge} {asked}--extract-again"
+    )
+
+
+def _load_extractor(of: Selection) -> Judge | None:
+    return load_judge(of.extracting_judge) if of.extracting_judge else None
+
+
+def _uses_statements(of: Selection, item: PendingExtraction) -> bool:
+    """Whether any of the protocols uses the statements of a text; without protocols claims alone
+    are used: they tell which pages are cited."""
+    if not of.protocols:
+        return bool(item.agent)
+    wanted = "claims" if item.agent else "facts"
+    return any(
+        wanted in protocol.inputs and item.kind in protocol.kinds
+        for protocol in map(get_protocol, of.protocols)
+    )
+
+
+class Extractor:
+    """Extracts the statements of texts and writes them. judge: who is asked; None: the offline
+    extractor."""
+
+    def __init__(self, store: Warehouse, helpers: HelperProcesses, judge: Any | None) -> None:
+        self._store = store
+        self._helpers = helpers
+        self._judge = judge
+
+    async def extract(self, items: Sequence[PendingExtraction], on_progress: OnProgress) -> None:
+        """Extract the statements of one agent's reports (or of the articles), text by text.
+
+        Raises:
+            ExtractionFailed: some texts took too long, or the judge gave no usable answer for them;
+                the others are done.
+        """
+        bought = [item for item in items if self._judge and not item.stays_offline]
+        # One by one, so that slow texts of an agent keep one helper busy and leave the others.
+        problems = [await self._extract_offline(item) for item in items if item not in bought]
+        problems += await asyncio.gather(*(self._extract_with_judge(item) for item in bought))
+        if failed := [problem for problem in problems if problem]:
+            raise ExtractionFailed(f"{len(failed)} of {len(items)} texts: {'; '.join(failed[:3])}")
+
+    async def _extract_offline(self, item: PendingExtraction) -> str | None:
+        """Write the statements of one text; if that fails, write nothing and return why."""
+        try:
+            changes = await read_offline(self._store, self._helpers, item)
+        except (LimitExceeded, HelperFailed) as error:
+            return f"{item.title}: extracting its statements {error}"
+        await self._store.write_async(*changes)
+        return None
+
+    async def _extract_with_judge(self, item: PendingExtraction) -> str | None:
+        """Write the statements of one text; if that fails, write nothing and return why.
+
+        An empty list is asked about once more where the offline extractor finds some, then kept.
+        """
+        judge: Any = self._judge
+        text = await asyncio.to_thread(load_text, self._store, item)
+        request, n_offline = build_request(item, text), None
+        answer = await judge.extract(request)
+        try:
+            if answer.value == ():
+                n_offline = len(await _run_offline(self._helpers, item, text))
+                if n_offline >= DOUBTED:
+                    answer = await judge.extract(request, again=True)
+            if answer.value is None:
+                return f"{item.title}: {answer.reason}"
+            found = await self._helpers.run(
+                locate_statements, item, text, answer.value, seconds=TEXT_SECONDS
+            )
+        except (LimitExceeded, HelperFailed) as error:
+            return f"{item.title}: finding its statements in it {error}"
+        await self._store.write_async(*build_changes(item, text, found, judge, n_offline))
+        return None
+
+
+async def read_offline(
+    store: Warehouse, helpers: HelperProcesses, item: PendingExtraction
+) -> list[Change]:
+    """Return the rows of what the offline extractor finds in a text, within a helper's limits."""
+    text = load_text(store, item)
+    return build_changes(item, text, await _run_offline(helpers, item, text), None)
+
+
+async def _run_offline(helpers: HelperProcesses, item: PendingExtraction, text: str) -> Statements:
+    extract: Callable[[str, str], Statements] = extract_claims if item.agent else extract_facts
+    return await helpers.run(extract, item.title, text, seconds=TEXT_SECONDS)
+
+
+@asynccontextmanager
+async def _open(
+    run: RunContext, todo: Sequence[PendingExtraction]
+) -> AsyncIterator[Worker[list[PendingExtraction]]]:
+    name = run.plan.selection.extracting_judge
+    if name is None or all(item.stays_offline for item in todo):
+        yield Worker(Extractor(run.store, run.helpers, None).extract)
+        return
+    async with judge_session(run, name) as session:
+        yield Worker(Extractor(run.store, run.helpers, session.judge).extract)
+
+
+def _count(plan: Plan) -> Iterator[StageCounts]:
+    edition = plan.selection.edition
+    for record in plan.store.frame(COUNTS, [edition]).iter_rows(named=True):
+        yield StageCounts(edition=edition, **record)
+
+
+CLAIMS = Stage(
+    name="claims",
+    task="extract_statements",
+    run_name="claims · {title}",
+    find_pending=select_extractions,
+    open=_open,
+    split=split_by(lambda item: item.agent),
+    title=lambda items: items[0].agent or ARTICLES,
+    size=len,
+    tags=lambda items: tag_agent(items[0].agent),
+    count=_count,
+)

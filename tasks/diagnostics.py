@@ -1,24 +1,57 @@
 """Stage diagnostics: style figures of every text, reported beside the scores."""
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.shape import measure_styles
 from tasks.metrics.style import STYLE_VERSION
-from tasks.pending.evaluation import TEXTS
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
-from tasks.processes.pool import HELPERS, TEXT_SECONDS
-from tasks.stage import is_transient, stage_task
+from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
+from tasks.run import RunContext
+from tasks.stage import ARTICLES, Stage, Worker, split_by, tag_agent
 from tasks.warehouse.results import Diagnostic
-from tasks.warehouse.store import Warehouse
+from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
+
+TEXTS = """
+SELECT r.edition, r.agent, r.assignment, r.text, r.text_sha
+FROM reports AS r JOIN assignments AS a USING (edition, assignment)
+WHERE a.kind <> 'find_claims'
+UNION ALL
+SELECT a.edition, '', a.assignment, t.text, t.text_sha
+FROM assignments AS a JOIN articles AS t USING (edition, article)
+WHERE a.kind = 'write_article'
+"""
 
 
 class MeasuringFailed(Exception):
     """The style of some texts could not be measured; they have no figures."""
 
 
-@stage_task("style · {agent}", retry_condition_fn=is_transient)
-async def diagnose_agent(warehouse: Warehouse, edition: str, agent: str) -> None:
+def find_pending_diagnostics(
+    source: Readable, edition: str, agents: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """Return (agent, assignment) of the texts without current diagnostics; agent '' stands for the
+    articles."""
+    frame = source.frame(
+        f"SELECT agent, assignment FROM ({TEXTS}) AS t WHERE edition = $1 AND NOT EXISTS ("
+        "SELECT 1 FROM diagnostics AS d WHERE d.edition = t.edition AND d.agent = t.agent "
+        "AND d.assignment = t.assignment AND d.text_sha = t.text_sha AND d.version = $2) "
+        "ORDER BY ALL",
+        [edition, STYLE_VERSION],
+    )
+    return [
+        (agent, assignment)
+        for agent, assignment in frame.iter_rows()
+        if not agents or agent in ("", *agents)
+    ]
+
+
+async def diagnose_agent(
+    warehouse: Warehouse, helpers: HelperProcesses, edition: str, agent: str
+) -> None:
     """Replace the diagnostics of one agent's reports (or of the articles).
 
     Raises:
@@ -34,7 +67,7 @@ async def diagnose_agent(warehouse: Warehouse, edition: str, agent: str) -> None
     # One by one, so that slow texts of an agent keep one helper busy and leave the others.
     for record in texts.iter_rows(named=True):
         try:
-            [figures] = await HELPERS.run(
+            [figures] = await helpers.run(
                 measure_styles, [record["text"]], words, seconds=TEXT_SECONDS
             )
         except (LimitExceeded, HelperFailed) as error:
@@ -60,3 +93,26 @@ async def diagnose_agent(warehouse: Warehouse, edition: str, agent: str) -> None
     )
     if problems:
         raise MeasuringFailed(f"{len(problems)} of {len(texts)} texts: {'; '.join(problems[:3])}")
+
+
+@asynccontextmanager
+async def _open(
+    run: RunContext, todo: Sequence[tuple[str, str]]
+) -> AsyncIterator[Worker[list[tuple[str, str]]]]:
+    edition = run.plan.selection.edition
+    yield Worker(lambda texts, _: diagnose_agent(run.store, run.helpers, edition, texts[0][0]))
+
+
+DIAGNOSTICS = Stage(
+    name="diagnostics",
+    task="diagnose_agent",
+    run_name="style · {title}",
+    find_pending=lambda plan: find_pending_diagnostics(
+        plan.store, plan.selection.edition, plan.selection.agents
+    ),
+    open=_open,
+    split=split_by(lambda text: text[0]),
+    title=lambda texts: texts[0][0] or ARTICLES,
+    size=len,
+    tags=lambda texts: tag_agent(texts[0][0]),
+)

@@ -2,8 +2,12 @@
 
 import asyncio
 import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+from tasks.base import Frozen, format_count
+from tasks.benchmarks.rigorous import PROTOCOL
 from tasks.benchmarks.rigorous_drafts import DraftEntry, DraftFile, DraftRubric, render_draft
 from tasks.configuration.drafting import DraftingSettings, load_drafting
 from tasks.drafting.checks import DraftSubject
@@ -14,12 +18,17 @@ from tasks.drafting.steps import (
     draft_bundle,
     list_allowed_values,
 )
-from tasks.judging.session import get_judge_session
-from tasks.pending.drafts import PendingDraft, get_drafter
+from tasks.editions.names import UnknownName
+from tasks.judges.llm.drafting import LlmDrafter
+from tasks.judges.llm.requests import RequestSender
+from tasks.judges.registry import NoModel, load_model_entry
+from tasks.judging.session import JudgeSession, judge_session
+from tasks.run import Plan, RunContext
 from tasks.secrecy.guard import KeyGuard
-from tasks.stage import is_transient, stage_task
-from tasks.warehouse.rows import Article
-from tasks.warehouse.store import Warehouse
+from tasks.stage import Stage, Worker
+from tasks.warehouse.rows import Article, content_sha
+from tasks.warehouse.rubrics import BundleSettings
+from tasks.warehouse.store import Readable, Warehouse
 
 FACTS = "SELECT text FROM facts WHERE edition = $1 AND article = $2 ORDER BY number"
 LINKS = """
@@ -31,6 +40,20 @@ ORDER BY p.status IS NULL, l.number
 """References with a fetched page first, then unfetched ones; dead ones are left out."""
 
 
+ARTICLES = """
+SELECT a.assignment, a.article, t.title,
+    (SELECT count(*) FROM facts AS f WHERE f.edition = a.edition AND f.article = a.article) AS facts
+FROM assignments AS a JOIN articles AS t USING (edition, article)
+WHERE a.edition = $1 AND a.kind = 'write_article'
+ORDER BY a.assignment
+"""
+LONGEST_NAME = 200
+"""Maximum bytes of a file name, without its suffix."""
+UNREVIEWED = """
+SELECT settings FROM rubric_bundles WHERE edition = $1 AND protocol = $2 AND source = 'drafted'
+"""
+MAX_CONCURRENT_DRAFTS = 8
+"""Articles at a time; the judge's limits set how many calls run at a time."""
 NO_LINKS = "no trusted links: add some"
 
 
@@ -38,20 +61,83 @@ class NoDraft(Exception):
     """A bundle could not be drafted; the message says why, and what to do."""
 
 
-@stage_task("draft · {pending.title}", retry_condition_fn=is_transient)
-async def draft_article(warehouse: Warehouse, pending: PendingDraft, judge: str) -> None:
+class PendingDraft(Frozen):
+    """An assignment whose bundle is to be drafted, and the file to write."""
+
+    edition: str
+    assignment: str
+    article: str
+    title: str
+    n_facts: int
+    path: Path
+
+
+def get_drafter(judge_name: str, sender: RequestSender | None = None) -> LlmDrafter:
+    """Return the drafter that uses this judge's model.
+
+    Raises:
+        Misconfigured: the judge calls no model.
+    """
+    name, entry = load_model_entry(judge_name, "draft rubrics")
+    return LlmDrafter(name, entry, sender or NoModel())
+
+
+def find_pending_drafts(
+    source: Readable, edition: str, folder: Path, assignments: Sequence[str] = ()
+) -> list[PendingDraft]:
+    """Return the articles without a draft in the folder; existing files are never overwritten.
+
+    assignments: only these; all assignments to write an article if empty.
+
+    Raises:
+        UnknownName: one of them is no assignment to write an article, or the edition has none.
+    """
+    found = [
+        PendingDraft(edition=edition, assignment=assignment, article=article, title=title,
+                     n_facts=facts, path=folder / f"{draft_file_name(assignment)}.yaml")
+        for assignment, article, title, facts in source.frame(ARTICLES, [edition]).iter_rows()
+    ]  # fmt: skip
+    unknown = sorted({*assignments} - {each.assignment for each in found})
+    if unknown or not found:
+        named = f"; {', '.join(unknown)} is none of them" if unknown else ""
+        raise UnknownName(
+            f"{edition} has {format_count(len(found), 'assignment')} to write an article{named}. "
+            "Rubrics are drafted from the facts of articles."
+        )
+    return [
+        each
+        for each in found
+        if (not assignments or each.assignment in assignments) and not each.path.exists()
+    ]
+
+
+def draft_file_name(assignment: str) -> str:
+    """Return the name of an assignment's file: its id, or its sha if the id is no file name."""
+    unsafe = assignment.startswith(".") or any(c in '/\\:*?"<>|' or c < " " for c in assignment)
+    if unsafe or len(assignment.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
+        return content_sha(assignment)[:16]
+    return assignment
+
+
+def count_unreviewed(source: Readable, edition: str) -> int:
+    """Count an edition's Rigorous Bench bundles that nobody has reviewed."""
+    stored = source.frame(UNREVIEWED, [edition, PROTOCOL])["settings"]
+    return sum(BundleSettings.model_validate_json(settings).draft for settings in stored)
+
+
+async def draft_article(
+    warehouse: Warehouse, session: JudgeSession, pending: PendingDraft, judge: str
+) -> None:
     """Draft the bundle of one article and write its file, whole or not at all.
 
-    Needs an open session of the judge (`tasks.judging.session`). Earlier answers come from the
-    ledger, so a run continues where an interrupted one stopped.
+    Earlier answers come from the ledger, so a run continues where an interrupted one stopped.
 
     Raises:
         NoDraft: the article has no facts, the judge gave no usable answer, or the file cannot be
             written.
         Misconfigured: the judge calls no model.
     """
-    judge_session = get_judge_session(warehouse, judge)
-    drafter = get_drafter(judge, judge_session.gateway)
+    drafter = get_drafter(judge, session.gateway)
     if not pending.n_facts:
         raise NoDraft(
             f"the article has no facts. `evergreen evaluate --edition {pending.edition}` extracts "
@@ -59,7 +145,7 @@ async def draft_article(warehouse: Warehouse, pending: PendingDraft, judge: str)
         )
     settings = load_drafting()
     subject, links = await asyncio.to_thread(_load_subject, warehouse, pending, settings)
-    context = DraftingContext(subject, drafter, judge_session.judge, settings)
+    context = DraftingContext(subject, drafter, session.judge, settings)
     try:
         draft = await draft_bundle(context)
     except DraftOpen as problem:
@@ -138,3 +224,33 @@ def _write_file(path: Path, text: str) -> None:
     except OSError as error:
         half.unlink(missing_ok=True)
         raise NoDraft(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+@asynccontextmanager
+async def _open(
+    run: RunContext, todo: Sequence[PendingDraft]
+) -> AsyncIterator[Worker[PendingDraft]]:
+    judge = run.plan.selection.judge
+    async with judge_session(run, judge) as session:
+        yield Worker(
+            lambda pending, _: draft_article(run.store, session, pending, judge),
+            concurrency=session.limit_concurrency(MAX_CONCURRENT_DRAFTS),
+            wait_for_capacity=session.wait_for_capacity,
+        )
+
+
+def select_drafts(plan: Plan) -> list[PendingDraft]:
+    """Return the selected articles without a draft in the folder."""
+    of = plan.selection
+    assert of.folder is not None
+    return find_pending_drafts(plan.store, of.edition, of.folder, of.assignments)
+
+
+DRAFTS = Stage(
+    name="draft",
+    task="draft_article",
+    run_name="draft · {title}",
+    find_pending=select_drafts,
+    open=_open,
+    title=lambda pending: pending.title,
+)

@@ -1,14 +1,20 @@
 """Stage key points: what the clicked documents of a query, or the reference article of an
 assignment, say point by point.
 
-A judge finds the points of each document with quotes from it, then merges all of them. Published
-key points come with the import. All rows of an assignment are committed at once.
+Key points of a query are made from the documents that people clicked, once all were tried and some
+were fetched; those of an article to write from the reference article. A judge finds the points of
+each document with quotes from it, then merges all of them. They belong to an edition, so that all
+judges use the same ones: they stay, whichever judge or prompt made them, until the texts change.
+Published key points come with the import and always stay. All rows of an assignment are committed
+at once.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from tasks.base import Frozen
 from tasks.extraction.key_points import (
     DocumentPoint,
     SupportedPoints,
@@ -17,35 +23,127 @@ from tasks.extraction.key_points import (
     keep_supported_points,
     wrap_unmerged,
 )
+from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.registry import load_judge
 from tasks.judges.research import (
     ExtractKeyPoints,
     MergedKeyPoint,
     MergeKeyPoints,
 )
-from tasks.judging.session import get_judge_session
-from tasks.pending.key_points import PendingKeyPoints, load_documents
-from tasks.stage import is_transient, stage_task
+from tasks.judging.session import judge_session
+from tasks.protocols.registry import get_protocol
+from tasks.run import Plan, RunContext
+from tasks.stage import Stage, StageCounts, Worker, tag_agent
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet, hash_key_points
-from tasks.warehouse.store import Warehouse
+from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
 
 ValueT = TypeVar("ValueT")
+MAX_CONCURRENT_ARTICLES = 16
+"""Articles at a time; the judge's limits set how many calls run at a time."""
+READABLE = "p.status = 'ok' AND p.text <> ''"
+PENDING = f"""
+WITH sources AS (
+    SELECT a.assignment, a.article, t.title, t.text_sha
+    FROM assignments AS a JOIN articles AS t USING (edition, article)
+    WHERE a.edition = $1 AND a.kind = 'write_article' AND t.text <> ''
+    UNION ALL
+    SELECT a.assignment, '' AS article, a.query AS title, sha256(
+        string_agg(d.url || ' ' || p.text_sha, chr(10) ORDER BY d.url) FILTER ({READABLE})
+    ) AS text_sha
+    FROM assignments AS a JOIN clicked_documents AS d USING (edition, assignment)
+    LEFT JOIN pages AS p ON p.edition = d.edition AND p.url = d.url
+    WHERE a.edition = $1 AND a.kind = 'research'
+    GROUP BY ALL
+    HAVING bool_and(p.url IS NOT NULL) AND bool_or({READABLE})
+)
+SELECT s.*
+FROM sources AS s
+LEFT JOIN point_sets AS k ON k.edition = $1 AND k.assignment = s.assignment
+WHERE (k.input_sha IS NULL OR (k.source = 'judge' AND k.input_sha <> s.text_sha))
+    AND s.assignment IN (
+        SELECT assignment FROM reports
+        WHERE edition = $1 AND text <> '' AND (len($2) = 0 OR agent IN (SELECT unnest($2)))
+    )
+ORDER BY s.assignment
+"""
+DOCUMENTS = f"""
+SELECT p.text FROM clicked_documents AS d JOIN pages AS p USING (edition, url)
+WHERE d.edition = $1 AND d.assignment = $2 AND {READABLE} ORDER BY d.url
+"""
+DOCUMENT_CHARS = 200_000
+"""What is read of a clicked document, from its beginning: some 50,000 tokens."""
+COUNTED = """
+SELECT count(*) FILTER (k.n_points > 0),
+    count(*) FILTER (k.n_points = 0 OR (k.assignment IS NULL AND a.kind = 'research'
+        AND a.assignment NOT IN (SELECT assignment FROM clicked_documents WHERE edition = $1)))
+FROM assignments AS a LEFT JOIN point_sets AS k USING (edition, assignment)
+WHERE a.edition = $1
+"""
+
+
+class PendingKeyPoints(Frozen):
+    """An assignment whose key points are to be made."""
+
+    edition: str
+    assignment: str
+    article: str
+    """Empty if they are made from clicked documents."""
+    title: str
+    """The article's title, or the query."""
+    text_sha: str
+    """Sha-256 of what they are made from."""
+
+
+def find_pending_key_points(
+    source: Readable, edition: str, agents: Sequence[str] = ()
+) -> list[PendingKeyPoints]:
+    """Return the assignments with reports (by these or any agents) but no key points."""
+    found = source.frame(PENDING, [edition, list(agents)])
+    return [PendingKeyPoints(edition=edition, **record) for record in found.iter_rows(named=True)]
+
+
+def need_key_points(protocols: Sequence[str]) -> bool:
+    """Whether any of these protocols uses key points."""
+    return any("key_points" in get_protocol(name).inputs for name in protocols)
+
+
+def select_key_points(plan: Plan) -> list[PendingKeyPoints]:
+    """Return the assignments whose key points are to be made; none if no protocol needs them or the
+    judge cannot make them."""
+    of = plan.selection
+    if not need_key_points(of.protocols) or ExtractKeyPoints not in load_judge(of.judge).decides:
+        return []
+    found = find_pending_key_points(plan.store, of.edition, of.agents)
+    return [item for item in found if of.includes(item.assignment)]
+
+
+def load_documents(source: Readable, item: PendingKeyPoints) -> tuple[str, ...]:
+    """Load the texts for key points: the clicked documents, by URL, or the reference article
+    without citations and lists."""
+    if not item.article:
+        frame = source.frame(DOCUMENTS, [item.edition, item.assignment])
+        return tuple(text[:DOCUMENT_CHARS] for text in frame["text"])
+    frame = source.frame(
+        "SELECT text FROM articles WHERE edition = $1 AND article = $2",
+        [item.edition, item.article],
+    )
+    return (strip_apparatus(str(frame.item())),)
 
 
 class NoKeyPoints(Exception):
     """A judge gave no usable answer; the message says why. The next run asks again."""
 
 
-@stage_task("key points · {item.title}", retry_condition_fn=is_transient)
-async def make_key_points(warehouse: Warehouse, item: PendingKeyPoints, judge: str) -> None:
+async def make_key_points(warehouse: Warehouse, finder: Any, item: PendingKeyPoints) -> None:
     """Make the key points of one assignment; earlier answers come from the ledger.
+
+    finder: a judge that calls a model.
 
     Raises:
         NoKeyPoints: the judge gave no usable answer.
     """
-    finder: Any = get_judge_session(warehouse, judge).judge
     documents = await asyncio.to_thread(load_documents, warehouse, item)
     found, merged = await find_key_points(finder, item.title, documents)
     points = build_key_points(item, attach_spans(merged, found.points))
@@ -57,7 +155,7 @@ async def make_key_points(warehouse: Warehouse, item: PendingKeyPoints, judge: s
 
 
 async def find_key_points(
-    finder: LlmJudge, question: str, documents: Sequence[str]
+    finder: Any, question: str, documents: Sequence[str]
 ) -> tuple[SupportedPoints, tuple[MergedKeyPoint, ...]]:
     """Return the points whose quotes their document contains, and the same points merged.
 
@@ -74,7 +172,7 @@ async def find_key_points(
     return found, _require_value(await finder.merge_key_points(merging))
 
 
-async def _find_in_document(finder: LlmJudge, question: str, document: str) -> SupportedPoints:
+async def _find_in_document(finder: Any, question: str, document: str) -> SupportedPoints:
     request = ExtractKeyPoints(question=question, document=document)
     stated = _require_value(await finder.extract_key_points(request))
     return await asyncio.to_thread(keep_supported_points, stated, document)
@@ -105,7 +203,7 @@ def _build_point_set(
     item: PendingKeyPoints,
     found: SupportedPoints,
     points: Sequence[KeyPoint],
-    finder: LlmJudge,
+    finder: Any,
 ) -> PointSet:
     sha = finder.prompt_sha("key_points")[:8]
     return PointSet(
@@ -120,3 +218,45 @@ def _build_point_set(
         n_spans=found.n_spans,
         n_verbatim=found.n_verbatim,
     )
+
+
+@asynccontextmanager
+async def _open(
+    run: RunContext, todo: Sequence[PendingKeyPoints]
+) -> AsyncIterator[Worker[PendingKeyPoints]]:
+    async with judge_session(run, run.plan.selection.judge) as session:
+        yield Worker(
+            lambda item, _: make_key_points(run.store, session.judge, item),
+            concurrency=session.limit_concurrency(MAX_CONCURRENT_ARTICLES),
+            wait_for_capacity=session.wait_for_capacity,
+        )
+
+
+def _count(plan: Plan) -> Iterator[StageCounts]:
+    """Count assignments: with key points, never to have any, and pending ones (final if this judge
+    cannot make them); nothing if no protocol needs them."""
+    edition = plan.selection.edition
+    if not need_key_points(plan.selection.protocols):
+        return
+    done, unknown = plan.store.frame(COUNTED, [edition]).row(0)
+    waiting = len(find_pending_key_points(plan.store, edition))
+    able = ExtractKeyPoints in load_judge(plan.selection.judge).decides
+    yield StageCounts(
+        edition=edition,
+        stage="key points",
+        done=done,
+        pending=waiting if able else 0,
+        final=unknown + (0 if able else waiting),
+    )
+
+
+KEY_POINTS = Stage(
+    name="key points",
+    task="make_key_points",
+    run_name="key points · {title}",
+    find_pending=select_key_points,
+    open=_open,
+    title=lambda item: item.title,
+    tags=lambda item: tag_agent(""),
+    count=_count,
+)

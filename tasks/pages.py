@@ -1,49 +1,136 @@
-"""Stage pages: fetch cited pages once, keep them, and extract their texts."""
+"""Stage pages: fetch cited pages once, keep them, extract their texts, and look up whether those
+that lead nowhere ever existed."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar, get_args
 
-from tasks.archive.absent import AbsenceLookup
-from tasks.archive.fetch import OnProgress, archive_pages, read_archived_pages
+from tasks.archive.lost_addresses import LostAddress, find_absent
+from tasks.archive.pending import (
+    WANTED,
+    PageToRead,
+    find_pending_pages,
+    find_unread_pages,
+    list_fetch_sources,
+)
 from tasks.configuration.web import load_web
-from tasks.pending.absent import LostAddress
-from tasks.pending.pages import PageToRead
-from tasks.stage import stage_task
+from tasks.run import Plan, RunContext
+from tasks.stage import OnProgress, Stage, StageCounts, Worker
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
-from tasks.warehouse.store import Warehouse
-from tasks.web.fetcher import open_fetcher
 from tasks.web.page import PageRequest
-from tasks.web.readers import PageReaders
+
+ItemT = TypeVar("ItemT")
+COUNTS = f"""
+SELECT count(*) FILTER (p.status = 'ok') AS done, count(*) FILTER (p.status IS NULL) AS pending,
+    count(*) FILTER (p.status <> 'ok') AS final
+FROM (SELECT DISTINCT url FROM {WANTED} WHERE edition = $1) AS c
+LEFT JOIN pages AS p ON p.edition = $1 AND p.url = c.url
+"""
 
 
-@stage_task("fetch · {fetch_source}", retries=0)
-async def fetch_pages(
-    warehouse: Warehouse,
-    edition: str,
-    fetch_source: FetchSource,
-    wanted: Sequence[PageRequest],
-    on_progress: OnProgress,
-) -> None:
-    """Fetch pages from one source; each one gets a row in `fetches`."""
-    store = PageStore(pages_folder(warehouse.location))
-    store.remove_partial_files()
-    async with open_fetcher(load_web(), store, fetch_source) as fetcher:
-        await archive_pages(warehouse, edition, fetcher, wanted, on_progress)
+Pages = Sequence[PageRequest]
 
 
-@stage_task("read · {edition}", retries=0)
-async def read_pages(
-    warehouse: Warehouse, edition: str, todo: Sequence[PageToRead], on_progress: OnProgress
-) -> None:
-    """Extract the texts of fetched pages. Not retried: a next run reads what is left, a retry
-    would read all of them again."""
+def _make_fetch_stage(source: FetchSource) -> Stage[PageRequest, Pages]:
+    """Make the stage that fetches pages from a source; each page gets a row in `fetches`."""
+
+    def find_pending(plan: Plan) -> list[PageRequest]:
+        of = plan.selection
+        return find_pending_pages(plan.store, of.edition, source, of.agents, again=of.again)
+
+    async def fetch(run: RunContext, wanted: Pages, on_progress: OnProgress) -> None:
+        from tasks.archive.fetch import archive_pages  # slow: HTTP clients and readers of pages
+        from tasks.web.fetcher import open_fetcher
+
+        store = PageStore(pages_folder(run.store.location))
+        store.remove_partial_files()
+        async with open_fetcher(load_web(), store, source) as fetcher:
+            await archive_pages(run.store, run.plan.selection.edition, fetcher, wanted, on_progress)
+
+    return _make_stage(f"fetch {source}", "fetch_pages", f"fetch · {source}", find_pending, fetch)
+
+
+async def _read(run: RunContext, pages: Sequence[PageToRead], on_progress: OnProgress) -> None:
+    from tasks.archive.fetch import read_archived_pages  # slow, as above
+    from tasks.web.readers import PageReaders
+
+    edition = run.plan.selection.edition
     async with PageReaders(load_web().reading) as readers:
-        await read_archived_pages(warehouse, edition, readers, todo, on_progress)
+        await read_archived_pages(run.store, edition, readers, pages, on_progress)
 
 
-@stage_task("absent · {edition}", retries=0)
-async def look_up_absent(
-    warehouse: Warehouse, edition: str, todo: Sequence[LostAddress], on_progress: OnProgress
-) -> None:
-    """Look up whether cited addresses that lead nowhere ever existed."""
-    await AbsenceLookup(warehouse, edition).run(todo, on_progress)
+async def _look_up(run: RunContext, lost: Sequence[LostAddress], on_progress: OnProgress) -> None:
+    from tasks.archive.absent import AbsenceLookup  # slow, as above
+
+    await AbsenceLookup(run.store, run.plan.selection.edition).run(lost, on_progress)
+
+
+def _make_stage(
+    name: str,
+    task: str,
+    run_name: str,
+    find_pending: Callable[[Plan], Sequence[ItemT]],
+    do: Callable[[RunContext, Sequence[ItemT], OnProgress], Awaitable[None]],
+    count: Callable[[Plan], Sequence[StageCounts]] = lambda plan: (),
+) -> Stage[ItemT, Sequence[ItemT]]:
+    """Make a stage that does all its pages at once, since they share hosts, and counts itself."""
+
+    @asynccontextmanager
+    async def open_stage(
+        run: RunContext, todo: Sequence[ItemT]
+    ) -> AsyncIterator[Worker[Sequence[ItemT]]]:
+        yield Worker(partial(do, run))
+
+    return Stage(
+        name=name,
+        task=task,
+        run_name=run_name,
+        find_pending=find_pending,
+        open=open_stage,
+        split=lambda pages: [pages],
+        title=lambda pages: "pages",
+        size=len,
+        counts_itself=True,
+        retry_on=(),  # the next run does what is left; a retry would do all of it again
+        count=count,
+    )
+
+
+def _count(plan: Plan) -> list[StageCounts]:
+    edition = plan.selection.edition
+    [record] = plan.store.frame(COUNTS, [edition]).to_dicts()
+    return [StageCounts(edition=edition, stage="pages", **record)]
+
+
+FETCH: dict[FetchSource, Stage[PageRequest, Pages]] = {
+    source: _make_fetch_stage(source) for source in get_args(FetchSource)
+}
+READ = _make_stage(
+    "read",
+    "read_pages",
+    "read · {edition}",
+    lambda plan: find_unread_pages(plan.store, plan.selection.edition),
+    _read,
+    _count,
+)
+READ_AGAIN = replace(
+    READ,
+    find_pending=lambda plan: find_unread_pages(plan.store, plan.selection.edition, again=True),
+)
+"""Reads also pages that have been read, except published ones with a text."""
+ABSENT = _make_stage(
+    "absent",
+    "look_up_absent",
+    "absent · {edition}",
+    lambda plan: find_absent(plan.store, plan.selection.edition),
+    _look_up,
+)
+
+
+def list_page_stages(plan: Plan) -> list[Stage[Any, Any]]:
+    """Return the stages of getting pages, in their order: from each source, then their texts."""
+    fetching = [FETCH[source] for source in list_fetch_sources(plan.selection.fallbacks)]
+    return [stage for fetch in fetching for stage in (fetch, READ)] + [ABSENT, READ]

@@ -5,8 +5,14 @@ assignment and ground truth.
 """
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 
+import polars as pl
+
+from tasks.base import Frozen
 from tasks.configuration.folders import find_file
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.templates import StrictTemplate
@@ -19,19 +25,45 @@ from tasks.inversion.rows import (
     build_question_row,
     build_row_without_target,
     build_truth_row,
+    create_inversion,
     render_answer_form,
 )
 from tasks.inversion.steps import invert
+from tasks.judges.inversion import Inverter
+from tasks.judges.llm.inversion import LlmInverter
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judging.session import get_judge_session
-from tasks.pending.questions import PendingArticle, get_inverter
-from tasks.stage import is_transient, stage_task
+from tasks.judges.llm.requests import RequestSender
+from tasks.judges.registry import NoModel, load_model_entry
+from tasks.judging.session import JudgeSession, judge_session
+from tasks.run import Plan, RunContext
+from tasks.stage import Stage, Worker
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, content_sha
-from tasks.warehouse.store import Warehouse
+from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.truths import GroundTruth
 from tasks.warehouse.writer import Change
 
+PENDING = """
+WITH progress AS (
+    SELECT a.article, a.title,
+        count(*) FILTER (q.inversion_id = i.id AND q.state <> 'open') AS n_decided,
+        count(*) FILTER (q.inversion_id = i.id AND q.state = 'open') AS n_open,
+        max(q.n_targets) FILTER (q.inversion_id = i.id) AS n_targets,
+        count(*) FILTER (q.inversion_id <> i.id AND q.state = 'accepted') AS n_other_accepted
+    FROM articles AS a
+    JOIN (SELECT unnest($2) AS article, unnest($3) AS id) AS i USING (article)
+    LEFT JOIN questions AS q USING (edition, article)
+    WHERE a.edition = $1
+    GROUP BY ALL
+)
+SELECT article, title FROM progress
+WHERE n_open > 0 OR CASE WHEN n_targets IS NULL THEN n_other_accepted = 0
+    ELSE n_decided < greatest(n_targets, 1) END
+"""
+STATE_COUNTS = """
+SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions
+FROM questions WHERE edition = $1 GROUP BY ALL ORDER BY questions DESC, became
+"""
 SURROUNDING_PAGES = """
 SELECT p.url, p.text FROM pages AS p
 WHERE p.edition = $1 AND p.status = 'ok' AND p.text <> '' AND p.url IN (
@@ -44,27 +76,92 @@ ORDER BY p.url
 """
 
 
+MAX_CONCURRENT_ARTICLES = 16
+"""Articles at a time; the judge's limits set how many calls run at a time."""
+
+
 class QuestionsOpen(Exception):
     """A judge gave no usable answer for some questions; the next run continues."""
 
 
-@stage_task("invert · {pending.title}", retry_condition_fn=is_transient)
-async def make_questions(warehouse: Warehouse, pending: PendingArticle, judge: str) -> None:
-    """Make the open questions of one article and write each as soon as it is decided.
+class PendingArticle(Frozen):
+    """An article with questions that are to be made or decided."""
 
-    Needs an open session of the judge (`tasks.judging.session`).
+    title: str
+    inversion: Inversion
+
+
+def get_inverter(judge_name: str, sender: RequestSender | None = None) -> LlmInverter:
+    """Return the inverter that makes questions with this judge's model.
+
+    Raises:
+        Misconfigured: the judge calls no model.
+    """
+    name, entry = load_model_entry(judge_name, "make questions")
+    return LlmInverter(name, entry, sender or NoModel())
+
+
+def find_pending_articles(
+    warehouse: Readable,
+    edition: str,
+    inverter: Inverter,
+    n_articles: int | None = None,
+) -> list[PendingArticle]:
+    """Return the articles whose questions are not all decided, in a seeded random order.
+
+    An article with an accepted question by another judge, prompt or settings is done.
+
+    n_articles: consider only this many articles of the edition, always the same ones.
+    """
+    settings = load_inversion()
+    articles = warehouse.frame(
+        "SELECT article, text_sha FROM articles WHERE edition = $1", [edition]
+    )
+    lot = sorted(
+        (
+            create_inversion(edition, article, text_sha, inverter, settings)
+            for article, text_sha in articles.iter_rows()
+        ),
+        key=lambda inversion: sha256(f"{settings.seed} {inversion.article}".encode()).digest(),
+    )[:n_articles]
+    if not lot:
+        return []
+    names, ids = zip(*((i.article, i.inversion_id) for i in lot), strict=True)
+    titles = dict(warehouse.frame(PENDING, [edition, list(names), list(ids)]).iter_rows())
+    return [
+        PendingArticle(title=titles[inversion.article], inversion=inversion)
+        for inversion in lot
+        if inversion.article in titles
+    ]
+
+
+def count_question_states(source: Readable, edition: str) -> pl.DataFrame:
+    """Count the questions by state or reason of rejection, the most frequent first."""
+    return source.frame(STATE_COUNTS, [edition])
+
+
+def describe_accepted(source: Readable, edition: str) -> str:
+    """Say how many questions of an edition are accepted."""
+    counts = count_question_states(source, edition)
+    accepted = dict(counts.iter_rows()).get("accepted", 0)
+    return f"{edition}: {accepted} of {counts['questions'].sum()} questions are accepted."
+
+
+async def make_questions(
+    warehouse: Warehouse, session: JudgeSession, pending: PendingArticle, judge: str
+) -> None:
+    """Make the open questions of one article and write each as soon as it is decided.
 
     Raises:
         QuestionsOpen: some could not be decided; the others are written.
         Misconfigured: the judge calls no model.
     """
-    judge_session = get_judge_session(warehouse, judge)
-    inverter = get_inverter(judge, judge_session.gateway)
-    assert isinstance(judge_session.judge, LlmJudge)  # it calls a model
+    inverter = get_inverter(judge, session.gateway)
+    assert isinstance(session.judge, LlmJudge)  # it calls a model
     context = InversionContext(
         *await asyncio.to_thread(_load_source, warehouse, pending.inversion),
         inverter=inverter,
-        matcher=judge_session.judge,
+        matcher=session.judge,
         settings=load_inversion(),
     )
     await QuestionWriter(warehouse, pending.inversion, context).make_questions()
@@ -138,3 +235,32 @@ def _load_source(warehouse: Warehouse, inversion: Inversion) -> tuple[SourceArti
     return source, build_surroundings(
         source, archived.iter_rows(), references["url"].to_list(), load_inversion()
     )
+
+
+@asynccontextmanager
+async def _open(
+    run: RunContext, todo: Sequence[PendingArticle]
+) -> AsyncIterator[Worker[PendingArticle]]:
+    judge = run.plan.selection.judge
+    async with judge_session(run, judge) as session:
+        yield Worker(
+            lambda pending, _: make_questions(run.store, session, pending, judge),
+            concurrency=session.limit_concurrency(MAX_CONCURRENT_ARTICLES),
+            wait_for_capacity=session.wait_for_capacity,
+        )
+
+
+def select_articles(plan: Plan) -> list[PendingArticle]:
+    """Return the selected articles whose questions are not all decided."""
+    of = plan.selection
+    return find_pending_articles(plan.store, of.edition, get_inverter(of.judge), of.first)
+
+
+QUESTIONS = Stage(
+    name="invert",
+    task="make_questions",
+    run_name="invert · {title}",
+    find_pending=select_articles,
+    open=_open,
+    title=lambda pending: pending.title,
+)

@@ -1,57 +1,86 @@
-"""Stage reports: request them from agents one by one, or import published ones."""
+"""Stage reports: request them from agents, one by one."""
 
-import asyncio
-from contextlib import suppress
-from hashlib import file_digest, sha256
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import partial
 
-from prefect.cache_policies import CacheKeyFnPolicy
-from prefect.context import TaskRunContext
+from tasks.jobs.pending import PendingReport, find_jobs_under_way, find_pending_reports
+from tasks.jobs.sessions import open_job_runner
+from tasks.run import Plan, RunContext
+from tasks.stage import Stage, StageCounts, Worker
 
-from tasks.files.opening import OutsideFile, open_file
-from tasks.imports.wlc import import_edition
-from tasks.jobs.run import JobRunner
-from tasks.pending.reports import PendingReport
-from tasks.stage import stage_task
-from tasks.warehouse.store import Warehouse
-
-
-def hash_files(folder: Path) -> str:
-    """Return the sha-256 of the paths and contents of all files under `folder`; of links out of it
-    the paths alone, since their content is not imported."""
-    digest = sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        digest.update(str(path.relative_to(folder)).encode("utf-8", "surrogateescape") + b"\0")
-        with suppress(OutsideFile), open_file(path, within=folder) as file:
-            digest.update(file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+COUNTS = """
+SELECT count(*) FILTER (status <> 'empty') AS done,
+    (SELECT count(DISTINCT (agent, assignment)) FROM jobs WHERE edition = $1
+        AND state IN ('sending', 'running', 'overdue', 'answered', 'refused')) AS pending,
+    (SELECT count(*) FROM import_issues WHERE edition = $1 AND severity = 'unreadable'
+        AND scope <> '')
+    + (SELECT count(*) FROM jobs WHERE edition = $1 AND state IN ('lost', 'failed')
+        AND (agent, assignment) NOT IN (
+            SELECT (agent, assignment) FROM reports WHERE edition = $1)) AS failed,
+    count(*) FILTER (status = 'empty') AS final
+FROM reports WHERE edition = $1
+"""
 
 
-def _make_cache_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
-    """Identify an import by its files and warehouse, so that Prefect shows `Cached`."""
-    identity = parameters["warehouse"].id
-    agents = " ".join(parameters["agents"])
-    content = hash_files(Path(parameters["folder"]))
-    return f"import {identity} {parameters['edition']} [{agents}] {content}"
+def select_reports(plan: Plan) -> list[PendingReport]:
+    """Return the selected agents' missing reports, of each agent those with a running job first."""
+    of = plan.selection
+    return [
+        item
+        for agent in of.agents
+        for item in sorted(
+            find_pending_reports(plan.store, of.edition, agent, of.assignments)[: of.first],
+            key=lambda item: (item.next_step != "resume", item.assignment),
+        )
+    ]
 
 
-@stage_task(
-    "import · {edition}",
-    cache_policy=CacheKeyFnPolicy(cache_key_fn=_make_cache_key),
-    persist_result=True,
+@asynccontextmanager
+async def _open(
+    run: RunContext,
+    todo: Sequence[PendingReport],
+    *,
+    only_looks: bool = False,
+) -> AsyncIterator[Worker[PendingReport]]:
+    async with AsyncExitStack() as stack:
+        runners = {
+            agent: await stack.enter_async_context(
+                open_job_runner(run, run.plan.selection.edition, agent, only_looks=only_looks)
+            )
+            for agent in sorted({item.agent for item in todo})
+        }
+        yield Worker(
+            lambda item, _: runners[item.agent].get_report(item),
+            concurrency={a: runner.ask.limits.concurrency for a, runner in runners.items()},
+            group=lambda item: item.agent,
+        )
+
+
+def _count(plan: Plan) -> list[StageCounts]:
+    edition = plan.selection.edition
+    [record] = plan.store.frame(COUNTS, [edition]).to_dicts()
+    return [StageCounts(edition=edition, stage="reports", **record)]
+
+
+REPORTS = Stage(
+    name="reports",
+    task="get_report",
+    run_name="report · {title}",
+    find_pending=select_reports,
+    open=_open,
+    title=lambda item: f"{item.agent} · {item.title}",
+    retry_on=(),  # only the job's row says what may be sent again
+    count=_count,
 )
-async def import_published(
-    warehouse: Warehouse, folder: str, edition: str, agents: list[str]
-) -> dict[str, Any]:
-    """Import a published edition; return the summary as a mapping, which can be cached."""
-    summary = await asyncio.to_thread(import_edition, warehouse, Path(folder), edition, agents)
-    return summary.model_dump()
-
-
-@stage_task("report · {item.agent} · {item.title}", retries=0)
-async def get_report(warehouse: Warehouse, item: PendingReport) -> None:
-    """Get one report, continuing an earlier run's job if there is one. Prefect never retries it:
-    only the job's row says what may be sent again."""
-    runner = warehouse.context.get(JobRunner, item.edition, item.agent)
-    await runner.get_report(item)
+JOBS_UNDER_WAY = replace(
+    REPORTS,
+    find_pending=lambda plan: [
+        item
+        for item in find_jobs_under_way(plan.store, plan.selection.edition)
+        if not plan.selection.agents or item.agent in plan.selection.agents
+    ],
+    open=partial(_open, only_looks=True),
+)
+"""Looks once at jobs under way, and keeps the reports that have come; buys nothing."""

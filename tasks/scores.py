@@ -1,7 +1,9 @@
 """Stage scores: compute one row per report and metric from verdicts, one agent at a time."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,16 +21,37 @@ from tasks.protocols.case import (
 )
 from tasks.protocols.cell import get_protocol_version
 from tasks.protocols.redirects import Redirects, cites_page
+from tasks.run import Plan, RunContext
 from tasks.scoring.addresses import load_addresses
 from tasks.scoring.bounds import NOT_BLOCKED, FigureBounds, compute_bounds
-from tasks.scoring.pending import scored_cell, scorer_version
-from tasks.stage import stage_task
+from tasks.scoring.pending import count_scored, has_outdated_scores, scored_cell, scorer_version
+from tasks.stage import Stage, StageCounts, Worker, tag_agent
+from tasks.verdicts import list_cells, list_protocols
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 
-@stage_task("scores · {protocol_name} · {agent}")
+class PendingScores(NamedTuple):
+    """An agent's reports whose scores under one protocol are out of date."""
+
+    protocol: str
+    agent: str
+    cells: list[CellPlan]
+
+
+def find_pending_scores(plan: Plan) -> list[PendingScores]:
+    """Return the reports whose stored scores are out of date."""
+    groups: dict[tuple[str, str], list[CellPlan]] = {}
+    for cell in plan.ask(list_cells):
+        groups.setdefault((cell.protocol, cell.agent), []).append(cell)
+    return [
+        PendingScores(*key, cells)
+        for key, cells in groups.items()
+        if has_outdated_scores(plan.store, cells)
+    ]
+
+
 async def score_agent(
     warehouse: Warehouse, protocol_name: str, agent: str, plans: list[CellPlan]
 ) -> None:
@@ -216,3 +239,35 @@ def _build_score(
         cell_id=scored_cell(plan),
         scorer_version=scorer_version(plan),
     )
+
+
+@asynccontextmanager
+async def _open(
+    run: RunContext, todo: Sequence[PendingScores]
+) -> AsyncIterator[Worker[PendingScores]]:
+    yield Worker(lambda group, _: score_agent(run.store, *group))
+
+
+def _count(plan: Plan) -> Iterator[StageCounts]:
+    edition = plan.selection.edition
+    scored = count_scored(plan.store, edition, plan.selection.judge)
+    cells = Counter(cell.protocol for cell in plan.ask(list_cells))
+    for name in plan.ask(list_protocols):
+        done = scored.get(name, 0)
+        yield StageCounts(
+            edition=edition, stage=f"scores {name}", done=done, pending=cells[name] - done
+        )
+
+
+SCORES = Stage(
+    name="scores",
+    task="score_agent",
+    run_name="scores · {title}",
+    find_pending=find_pending_scores,
+    open=_open,
+    title=lambda group: f"{group.protocol} · {group.agent}",
+    size=lambda group: len(group.cells),
+    tags=lambda group: tag_agent(group.agent, group.protocol),
+    retry_on=(Exception,),
+    count=_count,
+)

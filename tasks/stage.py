@@ -1,32 +1,110 @@
-"""The settings that all stages' Prefect tasks share."""
+"""What all stages have in common: a stage knows what is pending of it, does one part of that, and
+counts what is done. The flows run stages; commands, `status` and `doctor` ask them.
 
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+    plan = Plan(store, Selection(edition="2026-12", protocols=("wiki_fact",), judge="offline"))
+    plan.find_pending(VERDICTS)
+"""
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-from prefect.client.schemas.objects import State, TaskRun
-from prefect.tasks import Task
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from tasks.base import Frozen
 from tasks.processes.helper import HelperCrashed
+from tasks.run import Plan, RunContext
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def stage_task(run_name: str, **settings: Any) -> Callable[[Callable[P, R]], Task[P, R]]:
-    """Make a function a stage's task. Its state is in the warehouse, so Prefect neither keeps nor
-    caches results; it retries twice, a second apart.
-
-    Args:
-        run_name: template of the runs' names, from the parameters' names.
-        settings: overrides for `prefect.task`.
-    """
-    defaults = {"retries": 2, "retry_delay_seconds": 1, "persist_result": False}
-    return task(task_run_name=run_name, **{"cache_policy": NO_CACHE, **defaults, **settings})
+ItemT = TypeVar("ItemT")
+PartT = TypeVar("PartT")
+OnProgress = Callable[[int], None]
+"""Called with how many more items are done."""
+ARTICLES = "(articles)"
+"""Stands for the agent where the texts are the articles."""
 
 
-async def is_transient(task: Task[..., object], run: TaskRun, state: State[object]) -> bool:
-    """Whether a retry may help. Clients have already retried their own errors."""
-    error = await state.aresult(raise_on_failure=False)
-    return isinstance(error, HelperCrashed)
+Ownership = Literal["ours", "taken", "done"]
+"""Whose a part is while several processes work in a warehouse."""
+
+
+@asynccontextmanager
+async def hold_nothing(part: object, *, wait: bool) -> AsyncIterator[Ownership]:
+    """Hold no lock: nobody else does this part."""
+    yield "ours"
+
+
+@dataclass
+class Worker(Generic[PartT]):
+    """Does the parts of a stage, with what the stage holds open for them."""
+
+    do: Callable[[PartT, OnProgress], Awaitable[None]]
+    concurrency: int | Mapping[str, int] | None = None
+    """How many parts at a time, all if None; a mapping says so by group."""
+    group: Callable[[PartT], str] = lambda part: ""
+    """A part's group: an error that stops one group does not stop the others."""
+    wait_for_capacity: Callable[[], Awaitable[None]] | None = None
+    """Called before each start."""
+    hold: Callable[..., AbstractAsyncContextManager[Ownership]] = hold_nothing
+    """Hold a part's lock: `hold(part, wait=…)`. A part that is `taken` is asked for once more, with
+    `wait`, when the others are done."""
+    record_failure: Callable[[PartT, BaseException], Awaitable[None]] | None = None
+    """Called with each part that failed, unless the error stops the stage."""
+
+
+class StageCounts(Frozen):
+    """Counts of one stage's items in one edition."""
+
+    order: ClassVar[tuple[str, ...]] = ("done", "pending", "failed", "final")
+
+    edition: str
+    stage: str
+    done: int = 0
+    pending: int = 0
+    failed: int = 0
+    final: int = 0
+    """Items that can never be done: empty reports, scans without text, unfetchable pages, cells
+    that are not assessed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(Generic[ItemT, PartT]):
+    """One stage of the pipeline."""
+
+    name: str
+    """As in progress bars and lists of failures."""
+    find_pending: Callable[[Plan], Sequence[ItemT]]
+    open: Callable[[RunContext, Sequence[ItemT]], AbstractAsyncContextManager[Worker[PartT]]]
+    """Open what its parts share, e.g. a judge."""
+    split: Callable[[Sequence[Any]], Sequence[PartT]] = list
+    """Split what is pending into the parts that are done and retried alone."""
+    title: Callable[[PartT], str]
+    size: Callable[[PartT], int] = lambda part: 1
+    """How many items a part has."""
+    counts_itself: bool = False
+    """Whether it calls `OnProgress` itself, not only at the end of each part."""
+    tags: Callable[[PartT], Sequence[str]] = lambda part: ()
+    task: str
+    """The name of its parts' task in the Prefect UI."""
+    run_name: str = "{title}"
+    """A template for the names of their runs, of `title` and `edition`."""
+    fails_run: bool = False
+    """Whether a part that fails ends the run: nothing could follow."""
+    retry_on: tuple[type[BaseException], ...] = (HelperCrashed,)
+    """Errors after which a part is tried twice more. Clients have retried their own already."""
+    count: Callable[[Plan], Iterable[StageCounts]] = lambda plan: ()
+
+
+def split_by(key: Callable[[ItemT], object]) -> Callable[[Sequence[ItemT]], list[list[ItemT]]]:
+    """Return a function that splits items into lists of the same key, in the order of the items."""
+
+    def split(items: Sequence[ItemT]) -> list[list[ItemT]]:
+        parts: dict[object, list[ItemT]] = {}
+        for item in items:
+            parts.setdefault(key(item), []).append(item)
+        return [*parts.values()]
+
+    return split
+
+
+def tag_agent(agent: str, *protocols: str) -> list[str]:
+    """Return the tags of what is done for an agent and protocols."""
+    return [f"agent:{agent or ARTICLES}", *(f"protocol:{name}" for name in protocols)]

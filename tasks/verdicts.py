@@ -1,59 +1,111 @@
-"""Stage verdicts: one Prefect task per cell, whose verdicts are committed at once."""
+"""Stage verdicts: judge cells; the verdicts of each are committed at once."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Literal
-
-from prefect.tasks import exponential_backoff
+from typing import Any
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.judging.cases import load_case
-from tasks.judging.cells import CellPlan
-from tasks.judging.session import get_judge_session
-from tasks.processes.pool import CELL_SECONDS, HELPERS
+from tasks.judges.registry import load_judge
+from tasks.judging.cases import CaseLoader
+from tasks.judging.cells import CellPlan, plan_cells
+from tasks.judging.session import JudgeSession, judge_session
+from tasks.processes.pool import CELL_SECONDS
 from tasks.protocols.case import ItemAnswer
 from tasks.protocols.cell import judge_case, judge_case_in_helper
-from tasks.stage import is_transient, stage_task
+from tasks.protocols.registry import get_protocol
+from tasks.run import Plan, RunContext
+from tasks.stage import OnProgress, Ownership, Stage, StageCounts, Worker, tag_agent
 from tasks.warehouse.locks import acquire_lock, wait_for_lock
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
+MAX_CONCURRENT_CELLS = 64
+"""Cells at a time of a judge that calls a model; its limits set how many calls run at a time."""
+PREFETCH = 2
+"""Cells at a time beyond the helper processes, so that no helper waits for its inputs."""
 
-@stage_task(
-    "{plan.protocol} · {plan.agent} · {plan.title}",
-    retry_delay_seconds=exponential_backoff(1),
-    retry_jitter_factor=1,  # a crashed helper fails all its cells at once
-    retry_condition_fn=is_transient,
-)
-async def judge_cell(warehouse: Warehouse, plan: CellPlan) -> None:
-    """Judge one cell and commit its verdicts to the warehouse."""
-    decider = get_judge_session(warehouse, plan.judge).judge
-    case = await asyncio.to_thread(load_case, warehouse, plan)
-    if decider.cpu_bound:
-        decided = await HELPERS.run(
-            judge_case_in_helper,
-            plan.protocol,
-            plan.judge,
-            case,
-            plan.protocol_version,
-            seconds=CELL_SECONDS,
-            raises=(ConfigurationError,),
+
+def list_protocols(plan: Plan) -> list[str]:
+    """Return the selected protocols that judge assignments of the edition's kinds."""
+    asked = "SELECT DISTINCT kind FROM assignments WHERE edition = $1"
+    kinds = {*plan.store.frame(asked, [plan.selection.edition])["kind"]}
+    return [name for name in plan.selection.protocols if kinds & {*get_protocol(name).kinds}]
+
+
+def list_cells(plan: Plan) -> list[CellPlan]:
+    """Plan every cell of the selected protocols and agents. It is the longest question that a plan
+    asks: seconds for 10,000 cells."""
+    of, judge = plan.selection, load_judge(plan.selection.judge)
+    return [
+        cell
+        for name in plan.ask(list_protocols)
+        for cell in plan_cells(plan.store, of.edition, get_protocol(name), judge, of.agents)
+    ]
+
+
+def select_cells(plan: Plan) -> list[CellPlan]:
+    """Return the cells that belong to the selected assignments."""
+    return [cell for cell in plan.ask(list_cells) if plan.selection.includes(cell.assignment)]
+
+
+def find_pending_cells(plan: Plan) -> list[CellPlan]:
+    """Return the selected cells that are to be judged."""
+    return [cell for cell in plan.ask(select_cells) if cell.is_pending]
+
+
+def describe_judged(plan: Plan) -> str:
+    """Describe what was judged, or why nothing could be."""
+    of = plan.selection
+    states, names = {cell.state for cell in plan.ask(select_cells)}, ", ".join(of.protocols)
+    if not states:
+        return f"{of.edition} has no reports that {names} could judge: nothing was judged."
+    if states == {"not_assessed"}:
+        return (
+            f"{of.edition}: the judge {of.judge} cannot decide {names}: nothing was judged. "
+            "Name one that calls a model with --judge."
         )
-    else:
-        decided = await judge_case(plan.protocol, decider, case, plan.protocol_version)
-    await write_cell(warehouse, plan, decided)
+    return f"{of.edition} is evaluated."
 
 
-CellOwnership = Literal["ours", "taken", "done"]
+class CellJudge:
+    """Judges cells with an open judge."""
+
+    def __init__(self, run: RunContext, session: JudgeSession, todo: Sequence[CellPlan]) -> None:
+        self._store = run.store
+        self._helpers = run.helpers
+        self._judge = session.judge
+        self._cases = CaseLoader(run.store, todo)
+
+    async def judge(self, plan: CellPlan, on_progress: OnProgress) -> None:
+        """Judge one cell and commit its verdicts to the warehouse.
+
+        Raises:
+            UnreadableScan: one of its files is missing or damaged.
+        """
+        case = await asyncio.to_thread(self._cases.load, plan)
+        if self._judge.cpu_bound:
+            decided = await self._helpers.run(
+                judge_case_in_helper,
+                plan.protocol,
+                plan.judge,
+                case,
+                plan.protocol_version,
+                seconds=CELL_SECONDS,
+                raises=(ConfigurationError,),
+            )
+        else:
+            decided = await judge_case(plan.protocol, self._judge, case, plan.protocol_version)
+        await write_cell(self._store, plan, decided)
 
 
 @asynccontextmanager
 async def lock_cell(
     warehouse: Warehouse, plan: CellPlan, *, wait: bool
-) -> AsyncIterator[CellOwnership]:
+) -> AsyncIterator[Ownership]:
     """Lock a cell while other processes may judge the same edition.
 
     Args:
@@ -78,7 +130,7 @@ async def lock_cell(
         locks.release(key)
 
 
-def _check_ownership(warehouse: Warehouse, plan: CellPlan, *, waited: bool) -> CellOwnership:
+def _check_ownership(warehouse: Warehouse, plan: CellPlan, *, waited: bool) -> Ownership:
     found = warehouse.frame("SELECT status, n_open FROM cells WHERE cell_id = $1", [plan.cell_id])
     if found.is_empty():
         return "ours"
@@ -130,3 +182,42 @@ def _build_verdict(of_plan: dict[str, Any], decided: ItemAnswer) -> Verdict:
     version = answered["model_version"] or of_plan["model_version"]
     fields = of_plan | answered | {"model_version": version}
     return Verdict(**fields, step=decided.step, item=decided.item)
+
+
+@asynccontextmanager
+async def _open(run: RunContext, todo: Sequence[CellPlan]) -> AsyncIterator[Worker[CellPlan]]:
+    async with judge_session(run, run.plan.selection.judge, with_fallback=True) as session:
+        cpu_bound = session.judge.cpu_bound
+        most = run.helpers.workers + PREFETCH if cpu_bound else MAX_CONCURRENT_CELLS
+        yield Worker(
+            CellJudge(run, session, todo).judge,
+            concurrency=session.limit_concurrency(most),
+            # Before the lock: any process may judge the cell.
+            wait_for_capacity=session.wait_for_capacity,
+            hold=lambda cell, *, wait: lock_cell(run.store, cell, wait=wait),
+            record_failure=lambda cell, error: write_failure(run.store, cell, error),
+        )
+
+
+def _count(plan: Plan) -> Iterator[StageCounts]:
+    for name in plan.ask(list_protocols):
+        states = Counter(cell.state for cell in plan.ask(list_cells) if cell.protocol == name)
+        yield StageCounts(
+            edition=plan.selection.edition,
+            stage=f"verdicts {name}",
+            done=states["done"],
+            pending=states["pending"],
+            failed=states["failed"],
+            final=states["empty"] + states["not_assessed"],
+        )
+
+
+VERDICTS = Stage(
+    name="verdicts",
+    task="judge_cell",
+    find_pending=find_pending_cells,
+    open=_open,
+    title=lambda cell: f"{cell.protocol} · {cell.agent} · {cell.title}",
+    tags=lambda cell: tag_agent(cell.agent, cell.protocol),
+    count=_count,
+)

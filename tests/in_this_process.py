@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tasks.processes import bounded, pool
+from tasks.processes import helper, pool
 from tasks.processes.answers import decode_answer, encode_error, encode_value
 
 
@@ -26,11 +26,9 @@ def helpers() -> Iterator[None]:
 def no_helpers() -> Iterator[None]:
     """Within the block this process computes what helpers are asked."""
     with pytest.MonkeyPatch.context() as patch:
-        pool.HELPERS.close()
-        for module in (pool, bounded):
+        for module in (pool, helper):
             patch.setattr(module, "Helper", _InThisProcess)
         yield
-        pool.HELPERS.close()
 
 
 class _InThisProcess:

@@ -20,17 +20,19 @@ LEVELS: list[set[str]] = [
     {"tasks.doctor"},
     {"tasks.planning"},
     {"tasks", "tasks.publishing"},  # `tasks`: the stages, modules directly in tasks/
+    {"tasks.stage"},
     {"tasks.jobs", "tasks.analysis", "tasks.archive"},
-    {"tasks.pending", "tasks.imports", "tasks.annotation", "tasks.scoring", "tasks.collection"},
+    {"tasks.imports", "tasks.annotation", "tasks.scoring", "tasks.collection"},
     {"tasks.judging", "tasks.sandbox", "tasks.drafting", "tasks.editions", "tasks.backup"},
     {"tasks.protocols", "tasks.documents"},
     {"tasks.benchmarks", "tasks.inversion", "tasks.agents", "tasks.web", "tasks.site",
      "tasks.wikipedia"},
+    {"tasks.run"},
     {"tasks.extraction", "tasks.costs"},
     {"tasks.judges"},
     {"tasks.models", "tasks.metrics", "tasks.secrecy"},
     {"tasks.configuration", "tasks.signing", "tasks.warehouse"},
-    {"tasks.stage", "tasks.processes", "tasks.serving", "tasks.files", "tasks.base", "tasks.errors",
+    {"tasks.processes", "tasks.serving", "tasks.files", "tasks.base", "tasks.errors",
      "tasks.foreign_text", "tasks.spreadsheets", "tasks.credentials", "tasks.masking"},
 ]  # fmt: skip
 """The house, from the roof to the ground: a room may import its own level and those below."""
@@ -40,7 +42,8 @@ STAGES = {
     "pages", "questions", "reports", "scores", "verdicts",
 }  # fmt: skip
 """The pipeline: the modules in tasks/, beside the ground (`GROUND`)."""
-GROUND = {"stage", "base", "errors", "foreign_text", "spreadsheets", "credentials", "masking"}
+GROUND = {"stage", "run", "base", "errors", "foreign_text", "spreadsheets", "credentials",
+          "masking"}  # fmt: skip
 FLOWS = {
     "ask", "assign", "backfill", "collect", "draft", "evaluate", "fetch", "import_edition",
     "publish", "refresh", "rejudge",
@@ -157,33 +160,14 @@ def test_no_packages_import_each_other_in_a_circle() -> None:
     assert circle({here: there - {here} for here, there in arrows.items()}) == ()
 
 
-def test_only_flows_and_stages_import_prefect() -> None:
+def test_only_flows_import_prefect() -> None:
     loaders = {
         module
         for module, path in modules()
         if any(name.split(".")[0] == "prefect" for name in imports(path))
     }
     lazy = {"tasks.configuration.secrets"}  # a key in a Prefect Secret block
-    assert {m for m in loaders if not m.startswith("flows.")} - lazy <= {
-        f"tasks.{name}" for name in {*STAGES, "stage"}
-    }
-
-
-def test_every_flow_that_opens_the_warehouse_is_recorded() -> None:
-    for module, path in modules():
-        names = {alias.name for node in ast.walk(parsed(path)) if isinstance(node, ast.ImportFrom)
-                 for alias in node.names}  # fmt: skip
-        assert not {"flow", "hold_warehouse"} <= names, f"{module}: make it with `recorded_flow`"
-
-
-def test_only_flows_import_a_stage() -> None:
-    stages = {f"tasks.{name}" for name in STAGES}
-    offenders = {
-        module: sorted(found)
-        for module, path in modules()
-        if not module.startswith("flows.") and (found := imported(path) & stages - {module})
-    }
-    assert offenders == {}
+    assert {m for m in loaders if not m.startswith("flows.")} <= lazy
 
 
 def test_pure_packages_never_open_the_store() -> None:

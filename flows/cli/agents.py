@@ -25,9 +25,9 @@ from tasks.agents.kinds.file_drop import FileDropAsk
 from tasks.agents.registry import AgentEntry, load_agents
 from tasks.base import format_count
 from tasks.configuration.secrets import KeySettings
+from tasks.jobs.pending import load_job_fields, load_jobs
 from tasks.jobs.resolve import ask_again, record_cost, set_remote_id
 from tasks.jobs.sessions import check_agents, list_private, load_ask_entry, open_agent_client
-from tasks.pending.reports import load_job_fields, load_jobs
 from tasks.warehouse.jobs import JobState
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.rows import utc_now

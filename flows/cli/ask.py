@@ -26,11 +26,13 @@ from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_lea
 from flows.run import run_flow, warn_about_ends
 from tasks.configuration.models import load_judges
 from tasks.jobs.estimate import estimate_reports
+from tasks.jobs.pending import check_askable, find_prompted_editions
 from tasks.jobs.sessions import check_agents
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.reports import check_askable, find_prompted_editions
-from tasks.planning.outcomes import ask_outcome, backfill_outcome
+from tasks.planning.options import AskOptions, BackfillOptions
 from tasks.planning.permission import describe_future_extraction
+from tasks.planning.steps import find_backfill_outcome
+from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 FirstOption = Annotated[
@@ -74,18 +76,12 @@ def ask(
             warn_about_ends({"agents": agents})
             print_frame(estimate_reports(store, [edition], agents, first), form)
             return
-        complete, outcome = run_flow(
-            "ask",
-            {
-                "edition": edition,
-                "agents": agents,
-                "assignments": assignment,
-                "first": first,
-                "budget_usd": budget,
-                "warehouse": store.url,
-            },
-            ask_outcome(store, edition, agents, assignment or ()),
-        )
+        options = AskOptions(
+            edition=edition, agents=agents, assignments=assignment, first=first,
+            budget_usd=budget, warehouse=store.url,
+        )  # fmt: skip
+        plan = Plan(store, options.select(store))
+        complete, outcome = run_flow("ask", options, options.find_outcome(plan), plan)
         next_step = describe_next_step(store, edition)
     print_outcome(complete, outcome, form, next_step=next_step)
 
@@ -125,23 +121,13 @@ def backfill(
         for name in names:
             said = describe_future_extraction(store, name, agents, judge_name, extractor, budget)
             extractor = ask_permission(said, judge_name, extractor)
-        complete, outcome = run_flow(
-            "backfill",
-            {
-                "agents": agents,
-                "editions": names,
-                "protocols": protocol,
-                "judge": judge,
-                "extractor": extractor,
-                "first": first,
-                "budget_usd": budget,
-                "fetch_pages": fetch,
-                "warehouse": store.url,
-            },
-            backfill_outcome(
-                store, agents, names, protocol or (), judge_name, extractor, fetch_pages=fetch
-            ),
-        )
+        options = BackfillOptions(
+            agents=agents, editions=names, protocols=protocol, judge=judge, extractor=extractor,
+            first=first, budget_usd=budget, fetch_pages=fetch, warehouse=store.url,
+        )  # fmt: skip
+        plan = Plan(store, options.select(store))
+        done = find_backfill_outcome(store, options, judge_name)
+        complete, outcome = run_flow("backfill", options, done, plan)
         for name in names:
             if form is not Format.JSON:
                 print_leaderboard(store, name, form)

@@ -17,7 +17,7 @@ from flows.display.console import (
     transient_progress,
 )
 from flows.display.formats import format_json
-from tasks.backup.creation import MadeBackup, create_backup
+from tasks.backup.creation import MadeBackup, create_backup, record_backup
 from tasks.backup.manifest import BackupManifest, OnProgress, Store, open_backup, verify
 from tasks.backup.restoration import RestoredWarehouse, restore_backup
 from tasks.backup.signature import check_signature, describe_unchecked_signature
@@ -84,6 +84,7 @@ def make(
             on_wait=print_message,
             on_progress=on_progress,
         )
+    record_backup(warehouse, to, made.manifest)
     _print_created(made, form)
     if made.manifest.missing:
         _warn_about_missing_files(made.manifest)
@@ -135,6 +136,7 @@ def restore(
                 on_progress=on_progress,
             )
         place, manifest = found.place, found.manifest
+    record_backup(done.where, place, manifest)
     print_always(signature)
     _print_restored(place, manifest, done, form)
 
@@ -156,7 +158,6 @@ def _summarize_manifest(manifest: BackupManifest) -> str:
     return (
         f"{format_count(manifest.rows, 'row')} in {len(manifest.tables)} tables (schema "
         f"{manifest.schema_version}), "
-        f"{format_count(manifest.audit_entries, 'audit entry', 'audit entries')}, "
         f"{format_count(pages, 'page')}, {format_count(files, 'file')}, "
         f"{manifest.bytes / 1e6:,.1f} MB; of {manifest.warehouse}, "
         f"{manifest.created_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -148,7 +148,6 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "flows.cli.publish:publish",
             "Write an edition's results as a static site with leaderboard, evidence and data.",
             "evergreen publish --edition 2026-11 --to site",
-            at_once=True,
         ),
         "export": EXPORTS,
         "keys": KEYS,
@@ -166,17 +165,11 @@ PANELS: Mapping[str, Mapping[str, CommandEntry | GroupEntry]] = {
             "Prefect UI.",
             "evergreen serve --only refresh",
         ),
-        "audit": CommandEntry(
-            "flows.cli.audit:audit",
-            "List who changed the warehouse, when, by which command or run, and how it ended.",
-            "evergreen audit --limit 10",
-        ),
         "backup": BACKUP,
         "compact": CommandEntry(
             "flows.cli.compact:compact",
             "Merge a lake's small files, expire its earlier states, delete unused files.",
             "evergreen compact --keep-days 7",
-            at_once=True,
         ),
     },
 }

@@ -10,8 +10,12 @@ from rich.table import Table
 
 from flows.cli.options import TextOrJsonOption, WarehouseOption
 from flows.display.console import STDERR, STDOUT, print_always, print_message
-from tasks.warehouse.compaction import CompactionResult, compact_warehouse
-from tasks.warehouse.lake_maintenance import KEPT_DAYS, CompactionStep
+from tasks.warehouse.compaction import (
+    KEPT_DAYS,
+    CompactionResult,
+    CompactionStep,
+    compact_warehouse,
+)
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 

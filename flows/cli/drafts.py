@@ -25,10 +25,11 @@ from flows.run import run_flow
 from tasks.base import format_count
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.rigorous_drafts import read_draft
+from tasks.drafts import DRAFTS, get_drafter
 from tasks.imports.drafts import import_draft
 from tasks.judging.preconditions import check_judges
-from tasks.pending.drafts import find_pending_drafts, get_drafter
-from tasks.planning.outcomes import draft_outcome
+from tasks.planning.options import DraftOptions
+from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 
@@ -49,20 +50,13 @@ def draft_rubrics(
     if to.exists() and not to.is_dir():
         raise typer.BadParameter(f"{to} is not a folder.", param_hint="--to")
     with open_existing_warehouse(warehouse, edition) as store:
-        todo = find_pending_drafts(store, edition, to, assignment or [])
-        complete, outcome = run_flow(
-            "draft",
-            {
-                "edition": edition,
-                "to": str(to),
-                "judge": judge,
-                "assignments": assignment or [],
-                "budget_usd": budget,
-                "batch": batch,
-                "warehouse": store.url,
-            },
-            draft_outcome(edition, to, todo),
-        )
+        options = DraftOptions(
+            edition=edition, to=str(to), judge=judge, assignments=assignment or [],
+            budget_usd=budget, batch=batch, warehouse=store.url,
+        )  # fmt: skip
+        plan = Plan(store, options.select(store))
+        todo = plan.find_pending(DRAFTS)
+        complete, outcome = run_flow("draft", options, options.find_outcome(plan), plan)
     rows = [_summarize_draft(pending.path) for pending in todo if pending.path.exists()]
     drafts = pl.DataFrame(rows)
     if rows and form is not Format.JSON:

@@ -31,14 +31,16 @@ from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
 from tasks.editions.manifest import (
     MADE,
     compare_manifests,
+    confirm_unchanged,
     find_changes,
     hash_manifest,
     load_edition_manifest,
 )
 from tasks.judging.preconditions import check_judges
-from tasks.pending.questions import get_inverter
-from tasks.planning.outcomes import assign_outcome, collect_outcome
+from tasks.planning.options import AssignOptions, CollectOptions
 from tasks.protocols.registry import get_protocol
+from tasks.questions import get_inverter
+from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location, parse_location
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, open_warehouse
@@ -136,20 +138,13 @@ def collect(
         return
     with open_warehouse(warehouse, on_wait=print_message) as store:
         collection = begin_collection(store, asked, settings, utc_now())  # fail early
-        complete, outcome = run_flow(
-            "collect",
-            {
-                "edition": name,
-                "created_from": asked.since,
-                "created_to": asked.until,
-                "articles": articles,
-                "wiki_api": wiki_api,
-                "spread": spread,
-                "trial": asked.trial,
-                "warehouse": store.url,
-            },
-            collect_outcome(store, collection),
-        )
+        options = CollectOptions(
+            edition=name, created_from=asked.since, created_to=asked.until, articles=articles,
+            wiki_api=wiki_api, spread=spread, trial=asked.trial, warehouse=store.url,
+        )  # fmt: skip
+        plan = Plan(store, options.select(store))
+        done = confirm_unchanged(store, collection) if collection.frozen_at else None
+        complete, outcome = run_flow("collect", options, done, plan)
         if complete and form is not Format.JSON:
             _print_edition(store, name, form)
     print_outcome(complete, outcome, form)
@@ -203,19 +198,12 @@ def assign(
             {"--judge": judge, "--articles": articles, "--budget": budget, "--batch": batch}
         )
     with open_existing_warehouse(warehouse, name) as store:
-        complete, outcome = run_flow(
-            "assign",
-            {
-                "edition": name,
-                "protocol": protocol,
-                "judge": judge,
-                "articles": articles,
-                "budget_usd": budget,
-                "batch": batch,
-                "warehouse": store.url,
-            },
-            assign_outcome(store, name, protocol, judge or load_judges().default, articles),
-        )
+        options = AssignOptions(
+            edition=name, protocol=protocol, judge=judge, articles=articles, budget_usd=budget,
+            batch=batch, warehouse=store.url,
+        )  # fmt: skip
+        plan = Plan(store, options.select(store))
+        complete, outcome = run_flow("assign", options, options.find_outcome(plan), plan)
         became = store.frame(QUESTIONS, [name])
     if asks_questions and form is not Format.JSON:
         print_frame(became, form)

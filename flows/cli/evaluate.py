@@ -41,9 +41,10 @@ from tasks.imports.wlc import import_edition
 from tasks.judges.registry import list_judges
 from tasks.judging.preconditions import check_judges
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.evaluation import Evaluation, describe_if_done
+from tasks.planning.options import BringInOptions, EvaluateOptions
 from tasks.planning.permission import describe_extraction
 from tasks.protocols.registry import default_protocols
+from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -52,9 +53,12 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 def demo(warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
     """Run everything on the bundled sample edition: no key, no network."""
     with open_warehouse(warehouse, on_wait=print_message) as store:
-        protocols = (*default_protocols("wlc"), "reader")
-        chosen = {"edition": "sample", "protocols": [*protocols], "warehouse": store.url}
-        complete, outcome = run_flow("bring_in", chosen, _find_demo_outcome(store, protocols))
+        protocols = [*default_protocols("wlc"), "reader"]
+        options = BringInOptions(edition="sample", protocols=protocols, warehouse=store.url)
+        plan = Plan(store, options.select(store))
+        complete, outcome = run_flow(
+            "bring_in", options, _find_demo_outcome(store, protocols), plan
+        )
         print_demo(store, "sample", "wiki_fact", load_judges().default)
     print_outcome(complete, outcome, next_step=_suggest_after_demo())
 
@@ -70,12 +74,13 @@ def _suggest_after_demo() -> str:
     )
 
 
-def _find_demo_outcome(store: Warehouse, protocols: tuple[str, ...]) -> str | None:
+def _find_demo_outcome(store: Warehouse, protocols: list[str]) -> str | None:
     """Return the demo's outcome if it ran before and nothing has changed since."""
     if "sample" not in list_editions(store):
         return None
     import_edition(store, find_packaged("sample"), "sample")
-    return describe_if_done(Evaluation(store.url, "sample", protocols, (), load_judges().default))
+    options = EvaluateOptions(edition="sample", protocols=protocols)
+    return options.find_outcome(Plan(store, options.select(store)))
 
 
 def evaluate(
@@ -112,56 +117,50 @@ def evaluate(
         if not estimate:
             check_judges(list_judges(judge_name, extractor), budget, batch=batch)
         warn_about_idle_protocols(store, edition, protocols, named=bool(protocol))
-        run = Evaluation(
-            store.url, edition, protocols, tuple(agents), judge_name, extractor, extract_again
-        )
+        options = EvaluateOptions(
+            edition=edition, protocols=[*protocols], agents=agents, judge=judge_name,
+            extractor=extractor, extract_again=extract_again, budget_usd=budget, batch=batch,
+            warehouse=store.url,
+        )  # fmt: skip
+        plan = Plan(store, options.select(store))
         if estimate:
             warn_about_ends({"judge": judge_name, "extractor": extractor})
-            _print_estimate(run, form)
+            _print_estimate(plan, form)
             warn_about_pending_pages(store, edition, protocols)
             return
-        said = describe_extraction(run, budget)
-        complete, outcome = run_flow(
-            "evaluate",
-            {
-                "edition": edition,
-                "protocols": list(protocols),
-                "agents": agents,
-                "judge": judge_name,
-                "warehouse": store.url,
-                "extractor": ask_permission(said, judge_name, extractor),
-                "extract_again": extract_again,
-                "budget_usd": budget,
-                "batch": batch,
-            },
-            describe_if_done(run),
-        )
+        if said := describe_extraction(plan, budget):
+            options = options.model_copy(
+                update={"extractor": ask_permission(said, judge_name, extractor)}
+            )
+            plan = Plan(store, options.select(store))
+        complete, outcome = run_flow("evaluate", options, options.find_outcome(plan), plan)
         board = load_leaderboard(store, edition).filter(
             pl.col("protocol").is_in(protocols), judge=judge_name
         )
         if form is not Format.JSON:
             print_leaderboard(store, edition, form, protocols, judge_name)
-        _print_remarks(store, run, named=bool(protocol))
+        _print_remarks(plan, named=bool(protocol))
         next_step = describe_next_step(store, edition, judge_name)
     _print_locations(warehouse, edition)
     print_outcome(complete, outcome, form, {"leaderboard": board.select(ENTRY_COLUMNS)}, next_step)
 
 
-def _print_remarks(store: Warehouse, run: Evaluation, *, named: bool) -> None:
+def _print_remarks(plan: Plan, *, named: bool) -> None:
     """Print what this evaluation leaves undone. named: whether a person named the protocols."""
-    warn_about_pending_pages(store, run.edition, run.protocols)
+    of = plan.selection
+    warn_about_pending_pages(plan.store, of.edition, of.protocols)
     if not named:
-        print_unchosen(store, run.edition, run.judge, run.protocols)
-    warn_about_outdated_site(store, run.edition)
+        print_unchosen(plan.store, of.edition, of.judge, of.protocols)
+    warn_about_outdated_site(plan.store, of.edition)
 
 
-def _print_estimate(run: Evaluation, form: Format) -> None:
+def _print_estimate(plan: Plan, form: Format) -> None:
     from flows.display.estimate import (  # slow: loads judges and prompts
         estimate_evaluation,
         print_estimate,
     )
 
-    frame, remarks = estimate_evaluation(run)
+    frame, remarks = estimate_evaluation(plan)
     print_estimate(frame, form)
     for remark in remarks:
         print_message(remark, "dim")

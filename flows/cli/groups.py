@@ -160,7 +160,6 @@ SANDBOX = GroupEntry(
             "flows.cli.sandbox_token:sandbox_token",
             "Make a token for the sandbox, for an agent that Evergreen does not ask itself.",
             "evergreen sandbox token --edition 2026-11 --assignment Lighthouse --agent mine",
-            at_once=True,
         ),
     },
     callback="flows.cli.sandbox:sandbox",
@@ -263,10 +262,8 @@ BACKUP = GroupEntry(
             "flows.cli.backup:restore",
             "Restore a warehouse from a backup, as a file or as a lake.",
             "evergreen backup restore backups --warehouse restored.duckdb",
-            at_once=True,
         ),
     },
     callback="flows.cli.backup:make",
     example="evergreen backup --to backups --keep 7",
-    at_once=True,
 )

@@ -6,10 +6,7 @@ from shlex import quote
 from flows.display.console import print_message
 from tasks.base import format_count
 from tasks.judges.registry import load_judge
-from tasks.judging.cells import plan_cells
 from tasks.judging.protocols import explain_idle, need_pages
-from tasks.pending.evaluation import find_pending_cells
-from tasks.pending.status import count_scored
 from tasks.planning.next_step import (
     choose_judge,
     command_to_publish,
@@ -19,6 +16,9 @@ from tasks.planning.next_step import (
     was_published,
 )
 from tasks.protocols.registry import available_protocols
+from tasks.run import Plan, Selection
+from tasks.scoring.pending import count_scored
+from tasks.verdicts import VERDICTS
 from tasks.warehouse.store import Readable
 
 PAGE_COUNTS = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
@@ -53,13 +53,18 @@ def print_unchosen(
 
     agents: only their cells; all if empty.
     """
-    judge = load_judge(judge_name)
-    others = set(count_scored(source, edition, judge)) - {*protocols}
-    for name, protocol in available_protocols(sorted(others)).items():
-        plans = find_pending_cells(plan_cells(source, edition, protocol, judge))
-        of = [plan for plan in plans if not agents or plan.agent in agents]
+    others = available_protocols(sorted(
+        {*count_scored(source, edition, load_judge(judge_name).name)} - {*protocols}
+    ))  # fmt: skip
+    plan = Plan(
+        source,
+        Selection(edition=edition, protocols=tuple(others), agents=tuple(agents), judge=judge_name),
+    )
+    pending = plan.find_pending(VERDICTS)
+    for name in others:
+        of = [cell for cell in pending if cell.protocol == name]
         if of:
-            whose = f" of {', '.join(sorted({plan.agent for plan in of}))}" if agents else ""
+            whose = f" of {', '.join(sorted({cell.agent for cell in of}))}" if agents else ""
             named = "".join(f" --agent {quote(agent)}" for agent in agents)
             print_message(
                 f"{name} has {format_count(len(of), 'pending cell')}{whose}, and judges {edition} "

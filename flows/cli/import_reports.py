@@ -1,6 +1,5 @@
 """`evergreen import reports`: import existing reports, or answers to questions, from files."""
 
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +18,6 @@ from tasks.foreign_text import make_visible
 from tasks.imports.answers import AnswersSummary, hold_answers, import_answers
 from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
-from tasks.processes.pool import HELPERS
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Readable
 
@@ -79,7 +77,7 @@ def import_report_files(
             _refuse_respelt(store, agent)
         matched = match_reports(store, path, edition, agent)
         _print_guesses(matched)
-        with bars, closing(HELPERS):
+        with bars:
             bar = bars.add_task("reading", total=len(matched.files))
 
             def on_progress(outcome: FileOutcome, done: int, total: int) -> None:

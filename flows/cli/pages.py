@@ -24,9 +24,9 @@ from tasks.configuration.web import load_web
 from tasks.editions.names import UnknownName, check_reports
 from tasks.extraction.urls import normalise_url
 from tasks.imports.walls import mark_walls
-from tasks.pending.evaluation import plan_extraction
-from tasks.planning.outcomes import fetch_outcome, read_outcome
+from tasks.planning.options import FetchOptions, ReadOptions
 from tasks.planning.permission import describe_extraction
+from tasks.run import Plan
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.pages import FetchSource
@@ -92,23 +92,23 @@ def fetch(
     ways = None if fallback is None else _parse_fallbacks(fallback)
     with open_existing_warehouse(warehouse, edition) as store:
         check_reports(store, edition, agent or ())
-        run = plan_extraction(store, edition, agent or (), extractor)
-        extractor = ask_permission(describe_extraction(run, None), run.judge, extractor)
-        done = fetch_outcome(store, edition, agent or (), ways, extractor, again=again)
+        options = FetchOptions(
+            edition=edition, agents=agent, fallbacks=ways, again=again, extractor=extractor,
+            warehouse=warehouse.url,
+        )  # fmt: skip
+        plan = Plan(store, options.select(store))
+        if said := describe_extraction(plan, None):
+            options = options.model_copy(
+                update={"extractor": ask_permission(said, plan.selection.judge, extractor)}
+            )
+        done = options.find_outcome(plan)
     if not load_web().get_operator():
         print_message(
             "The User-Agent names no contact for site owners; set EVERGREEN_OPERATOR, or "
             "`operator` in configs/web.yaml.",
             style="yellow",
         )
-    complete, outcome = run_flow(
-        "fetch",
-        {
-            "edition": edition, "agents": agent, "fallbacks": ways, "again": again,
-            "extractor": extractor, "warehouse": str(warehouse),
-        },
-        done,
-    )  # fmt: skip
+    complete, outcome = run_flow("fetch", options, done)
     with open_for_reading(warehouse) as source:
         counted = source.frame(PAGE_COUNTS, [edition])
         if form is not Format.JSON:
@@ -203,8 +203,9 @@ def read(edition: EditionOption, warehouse: WarehouseOption = DEFAULT_LOCATION) 
     The next evaluation judges cells again whose pages' texts have changed.
     """
     with open_existing_warehouse(warehouse, edition) as store:
-        done = read_outcome(store, edition)
-    complete, outcome = run_flow("read", {"edition": edition, "warehouse": str(warehouse)}, done)
+        options = ReadOptions(edition=edition, warehouse=store.url)
+        plan = Plan(store, options.select(store))
+        complete, outcome = run_flow("read", options, options.find_outcome(plan), plan)
     print_outcome(complete, outcome)
 
 

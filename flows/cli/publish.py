@@ -22,6 +22,7 @@ from flows.display.formats import Format
 from flows.run import run_flow
 from tasks.benchmarks.drb2_results import TABLES
 from tasks.editions.names import check_scored
+from tasks.planning.options import PublishOptions
 from tasks.planning.parameters import MAX_HOURS
 from tasks.publishing.drb2 import LINES, ExportSummary, export_drb2
 from tasks.publishing.material import Snapshots
@@ -73,18 +74,10 @@ def publish(
     with open_existing_warehouse(warehouse, edition) as store:
         check_scored(store, edition, judges=judge or ())
     # The flow opens the warehouse itself, so that it is closed while a person decides.
-    complete, outcome = run_flow(
-        "publish",
-        {
-            "edition": edition,
-            "to": str(to),
-            "judges": judge,
-            "snapshots": snapshots,
-            "approve": approve,
-            "approval_hours": approval_hours,
-            "warehouse": warehouse.url,
-        },
-    )
+    complete, outcome = run_flow("publish", PublishOptions(
+        edition=edition, to=str(to), judges=judge, snapshots=snapshots, approve=approve,
+        approval_hours=approval_hours, warehouse=warehouse.url,
+    ))  # fmt: skip
     print_outcome(complete, outcome, Format(form))
 
 

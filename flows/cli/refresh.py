@@ -25,14 +25,16 @@ from tasks.planning.month import (
     check_month,
     describe_month_extraction,
     find_unfinished,
+    make_refresh_row,
     resolve_month,
 )
-from tasks.planning.month_outcome import refresh_outcome
-from tasks.warehouse.audit import get_activity
+from tasks.planning.steps import find_month_outcome
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location
+from tasks.warehouse.operations import MonthRefresh
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.writer import Change
 
 OPTIONS: dict[str, OptionInfo] = {
     "edition": typer.Option(None, "--edition"),
@@ -57,8 +59,8 @@ def _declare_options(command: Any) -> Any:
     types = get_type_hints(RefreshOptions) | {"site": Path | None}  # completed by the shell
     own = [p for p in signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
     fields = []
-    for name, field in RefreshOptions.model_fields.items():
-        option = OPTIONS[name]
+    for name, option in OPTIONS.items():
+        field = RefreshOptions.model_fields[name]
         option.default, option.help = field.default, option.help or field.description
         fields.append(
             Parameter(name, Parameter.KEYWORD_ONLY, default=option, annotation=types[name])
@@ -105,12 +107,14 @@ def refresh(
         # Fail early.
         collection = begin_collection(store, month.collection, load_wikipedia(), utc_now())
         left = {*find_unfinished(store, settings)}
-        if month.edition in left and (activity := get_activity()):
-            activity.at_once = True  # also recorded if it finds nothing left to do
-        done = None if left - {month.edition} else refresh_outcome(store, month, collection)
+        done = None if left - {month.edition} else find_month_outcome(store, month, collection)
+        if done is None or month.edition in left:
+            ended = {"outcome": "begun" if done is None else "ok"}
+            run = make_refresh_row(month, options).model_copy(update=ended)
+            store.write(Change(MonthRefresh, [run]))
     # The flow opens the warehouse itself, so that it is closed while a person decides.
-    parameters = options.model_dump() | {"edition": month.edition, "warehouse": warehouse.url}
-    complete, outcome = run_flow("refresh", parameters, done)
+    options = options.model_copy(update={"edition": month.edition, "warehouse": warehouse.url})
+    complete, outcome = run_flow("refresh", options, done)
     with open_for_reading(warehouse) as source:
         board = load_leaderboard(source, month.edition)
         if form != "json":

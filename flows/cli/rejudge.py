@@ -32,14 +32,15 @@ from flows.display.wide_table import WideColumn, print_wide_table
 from flows.run import run_flow
 from tasks.analysis.judges import (
     JudgeComparison,
-    Selection,
+    ReportSelection,
     compare_judges,
     select_reports,
 )
 from tasks.editions.names import find_report
 from tasks.judging.preconditions import check_judges
-from tasks.pending.evaluation import Evaluation, describe_if_done
+from tasks.planning.options import EvaluateOptions, RejudgeOptions
 from tasks.publishing.changes import SiteChanges, load_changes
+from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Warehouse
 
@@ -105,22 +106,14 @@ def rejudge(
         check_judges([judge], budget, batch=batch)
         # --to writes a site even if nothing is pending.
         found = None if to else _compare_if_judged(store, chosen, judge, other)
-        complete, outcome = run_flow(
-            "rejudge",
-            {
-                "edition": edition,
-                "judge": judge,
-                "against": other,
-                "agents": agents,
-                "assignments": assignments,
-                "protocols": list(chosen.protocols),
-                "budget_usd": budget,
-                "batch": batch,
-                "publish_to": str(to) if to else None,
-                "warehouse": store.url,
-            },
-            format_agreement(found) if found else None,
-        )
+        options = RejudgeOptions(
+            edition=edition, judge=judge, against=other, agents=agents, assignments=assignments,
+            protocols=[*chosen.protocols], budget_usd=budget, batch=batch,
+            publish_to=str(to) if to else None, warehouse=store.url,
+        )  # fmt: skip
+        done = format_agreement(found) if found else None
+        plan = Plan(store, options.select(store))
+        complete, outcome = run_flow("rejudge", options, done, plan)
         found = found or compare_judges(store, chosen, other, judge)
     changes = load_changes(to) if to else None
     if form == "table":
@@ -141,14 +134,15 @@ def _find_reports(
 
 
 def _compare_if_judged(
-    store: Warehouse, chosen: Selection, judge: str, other: str
+    store: Warehouse, chosen: ReportSelection, judge: str, other: str
 ) -> JudgeComparison | None:
     """Return the comparison if nothing is pending, else None."""
-    run = Evaluation(
-        store.url, chosen.edition, chosen.protocols, chosen.agents, judge,
-        assignments=chosen.assignments,
+    options = EvaluateOptions(
+        edition=chosen.edition, protocols=[*chosen.protocols], agents=[*chosen.agents], judge=judge,
+        assignments=[*chosen.assignments],
     )  # fmt: skip
-    return compare_judges(store, chosen, other, judge) if describe_if_done(run) else None
+    done = options.find_outcome(Plan(store, options.select(store)))
+    return compare_judges(store, chosen, other, judge) if done else None
 
 
 def _collect_answers(

@@ -13,9 +13,10 @@ from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.editions.names import list_editions
-from tasks.judges.registry import load_judge as judge_named
-from tasks.pending.status import StageCounts, count_stages
+from tasks.judges.registry import load_judge
+from tasks.planning.stages import count_stages
 from tasks.scoring.extractors import describe_extractors
+from tasks.stage import StageCounts
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 
@@ -31,19 +32,19 @@ def status(
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Count what is done, pending and failed per stage, for one judge."""
-    decider = judge_named(judge)
-    from tasks.pending.absent import describe_absent  # slow
-    from tasks.pending.pages import describe_second_look
+    name_of_judge = load_judge(judge).name
+    from tasks.archive.lost_addresses import describe_absent  # slow
+    from tasks.archive.pending import describe_second_look
 
     with open_to_read(warehouse, edition) as source:
         names = [edition] if edition else list_editions(source)
-        counts = [row for name in names for row in count_stages(source, name, decider)]
+        counts = [row for name in names for row in count_stages(source, name, name_of_judge)]
         remarks = [(name, describe_extractors(source, name)) for name in names]
         for name in names:
             again = f"evergreen fetch --edition {name}"
             remarks.append((name, describe_second_look(source, name, command=again)))
             remarks.append((name, describe_absent(source, name) or ""))
-    _print_counts(counts, decider.name, form)
+    _print_counts(counts, name_of_judge, form)
     if form is Format.TABLE:
         for name, said in remarks:
             if said:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import polars as pl
 
@@ -10,19 +10,16 @@ from flows.display.console import print_message, transient_progress
 from flows.display.formats import Format
 from flows.display.frame import print_frame
 from tasks.base import format_count
-from tasks.claims import read_offline
-from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import load_judge_entry, load_model_entry
-from tasks.pending.evaluation import (
-    Evaluation,
+from tasks.claims import (
+    CLAIMS,
     describe_kept_extractions,
-    find_pending_cells,
-    plan_run_cells,
+    read_offline,
     select_bought_extractions,
-    select_extractions,
-    select_key_points,
 )
-from tasks.pending.extractions import PendingExtraction
+from tasks.configuration.models import LlmJudgeEntry
+from tasks.extraction.texts import PendingExtraction
+from tasks.judges.registry import load_judge_entry, load_model_entry
+from tasks.key_points import KEY_POINTS
 from tasks.planning.estimate import (
     COLUMNS,
     describe_fallback,
@@ -32,8 +29,11 @@ from tasks.planning.estimate import (
 )
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
-from tasks.processes.pool import HELPERS
+from tasks.processes.pool import HelperProcesses
+from tasks.run import Plan
 from tasks.scoring.extractors import describe_older
+from tasks.verdicts import VERDICTS, list_cells
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 UNKNOWN = "unknown"
@@ -43,66 +43,71 @@ HOW_ESTIMATED = (
 )
 
 
-def estimate_evaluation(run: Evaluation) -> tuple[pl.DataFrame, list[str]]:
+def estimate_evaluation(plan: Plan) -> tuple[pl.DataFrame, list[str]]:
     """Estimate calls, tokens and dollars of the pending cells; return them and notes on them."""
     frames: list[pl.DataFrame] = []
     remarks: list[str] = []
-    name, entry = load_judge_entry(run.judge)
-    try:
+    store, extractor = plan.store, plan.selection.extracting_judge
+    name, entry = load_judge_entry(plan.selection.judge)
+    with closing(HelperProcesses()) as helpers:
         if isinstance(entry, LlmJudgeEntry):
-            frames.append(_estimate_judging(run, entry, remarks))
-            if kept := describe_kept_extractions(run):
+            frames.append(_estimate_judging(plan, helpers, entry, remarks))
+            if kept := describe_kept_extractions(plan):
                 remarks.append(kept)
-            if bare := select_key_points(run):
-                frames.append(estimate_key_points(run.store, name, entry, bare))
+            if bare := plan.find_pending(KEY_POINTS):
+                frames.append(estimate_key_points(store, name, entry, bare))
                 remarks.append(
                     f"Without key points: {format_count(len(bare), 'article')}; the estimate "
                     "includes making them (merging is a guess from the article), but not judging "
                     "reports by them."
                 )
-        if run.extracting_judge:
-            extracting_name, extracting = load_model_entry(run.extracting_judge, "extract")
-            texts = select_bought_extractions(run)
-            frames.append(estimate_extraction(run.store, extracting_name, extracting, texts))
-    finally:
-        HELPERS.close()
+        if extractor:
+            extracting_name, extracting = load_model_entry(extractor, "extract")
+            texts = select_bought_extractions(plan)
+            frames.append(estimate_extraction(store, extracting_name, extracting, texts))
     frames = [frame for frame in frames if frame.height]
     if not frames:
         return pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.Float64)), remarks
     return pl.concat(frames), [*remarks, HOW_ESTIMATED]
 
 
-def _estimate_judging(run: Evaluation, entry: LlmJudgeEntry, remarks: list[str]) -> pl.DataFrame:
+def _estimate_judging(
+    plan: Plan, helpers: HelperProcesses, entry: LlmJudgeEntry, remarks: list[str]
+) -> pl.DataFrame:
     """Estimate the cells that are pending once the offline extractor has read what it is to read;
     add remarks on them."""
-    waiting = {plan.cell_id for plan in find_pending_cells(plan_run_cells(run))}
-    by_model = run.extracting_judge is not None
-    texts = [item for item in select_extractions(run) if item.stays_offline or not by_model]
-    with transient_progress() as bars, run.store.pretend(asyncio.run(_read(run, texts))):
-        plans = plan_run_cells(run)
-        todo = find_pending_cells(plans)
-        ready = [plan for plan in todo if not plan.is_waiting]
-        remarks += _describe_cells(len(plans), len(todo), len(ready))
+    store, of = plan.store, plan.selection
+    waiting = {cell.cell_id for cell in plan.find_pending(VERDICTS)}
+    by_model = of.extracting_judge is not None
+    texts = [item for item in plan.find_pending(CLAIMS) if item.stays_offline or not by_model]
+    changes = asyncio.run(_read(store, helpers, texts))
+    with transient_progress() as bars, store.pretend(changes):
+        pretended = plan.renew()
+        todo = pretended.find_pending(VERDICTS)
+        ready = [cell for cell in todo if not cell.is_waiting]
+        remarks += _describe_cells(len(pretended.ask(list_cells)), len(todo), len(ready))
         if entry.fallback:
-            remarks.append(describe_fallback(run.judge, entry.fallback, todo))
+            remarks.append(describe_fallback(of.judge, entry.fallback, todo))
         if texts:
-            new = format_count(len({plan.cell_id for plan in ready} - waiting), "cell")
+            new = format_count(len({cell.cell_id for cell in ready} - waiting), "cell")
             remarks.append(
                 f"The offline extractor reads {format_count(len(texts), 'text')} first. What it "
                 f"finds makes {new} ready that would not be judged else; the estimate counts them."
             )
-        older = describe_older(run.store, run.edition)
-        remarks += [f"{said} --judge {run.judge} --estimate" for said in older]
+        older = describe_older(store, of.edition)
+        remarks += [f"{said} --judge {of.judge} --estimate" for said in older]
         bar = bars.add_task("cells", total=len(ready))
-        return estimate_cells(run.store, entry, ready, lambda n: bars.advance(bar, n))
+        return estimate_cells(store, helpers, entry, ready, lambda n: bars.advance(bar, n))
 
 
-async def _read(run: Evaluation, texts: Sequence[PendingExtraction]) -> list[Change]:
+async def _read(
+    store: Warehouse, helpers: HelperProcesses, texts: Sequence[PendingExtraction]
+) -> list[Change]:
     """Read texts as an evaluation would, but write nothing."""
     changes: list[Change] = []
     for item in texts:
         with suppress(LimitExceeded, HelperFailed):  # its cells wait
-            changes += await read_offline(run.store, item)
+            changes += await read_offline(store, helpers, item)
     return changes
 
 

@@ -13,8 +13,8 @@ from flows.display.wide_table import WideColumn, print_wide_table
 from tasks.base import format_count
 from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import get_judge_title
+from tasks.drafts import count_unreviewed
 from tasks.metrics.aggregates import rests_on_few
-from tasks.pending.drafts import count_unreviewed
 from tasks.scoring.agent_models import add_models
 from tasks.scoring.board_notes import (
     EMPTY_LIST,

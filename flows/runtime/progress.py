@@ -92,13 +92,26 @@ class StageProgress:
             await aupdate_progress_artifact(self._artifact, share * 100)
 
 
+class NoProgress(StageProgress):
+    """The progress of a stage that takes no time worth showing."""
+
+    def __init__(self) -> None: ...
+
+    def advance(self, items: int = 1) -> None: ...
+
+    def describe(self, doing: str) -> None: ...
+
+
 @asynccontextmanager
 async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StageProgress]:
-    """Show a bar and a progress artifact for a stage; call it inside a flow run.
+    """Show a bar and a progress artifact for a stage that WORDS has; call it inside a flow run.
 
     total: the stage's items; None if unknown beforehand.
     """
     kind, _, rest = stage.partition(" ")
+    if not {stage, kind} & {*WORDS}:
+        yield NoProgress()
+        return
     name, item = WORDS[stage] if stage in WORDS else WORDS[kind]
     if stage not in WORDS:
         name = f"{name} ({rest})"

@@ -89,9 +89,8 @@ async def run_task_for_error(
     return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
 
 
-async def complete_flow(running: Any) -> State[Any]:
-    """Await a flow called with `return_state=True`; return its state or raise its error."""
-    state: State[Any] = await running
+async def check_completed(state: State[Any]) -> State[Any]:
+    """Return a flow's state, or raise its error."""
     if not state.is_completed():
         await state.aresult()
     return state
@@ -120,21 +119,24 @@ class Later(Exception):
 async def run_items(
     stage: str,
     work: Sequence[tuple[str, ItemT]],
-    run: Callable[[ItemT], Awaitable[BaseException | None]],
+    run: Callable[[ItemT, Callable[[int], None]], Awaitable[BaseException | None]],
     *,
     concurrency: int | Mapping[str, int] | None = None,
     size: Callable[[ItemT], int] = lambda item: 1,
     group: Callable[[ItemT], str] = lambda item: "",
     wait_for_capacity: Callable[[], Awaitable[None]] | None = None,
+    counts: bool = True,
 ) -> list[Failure]:
     """Run each (title, item) of `work`; return the failures.
 
     Args:
-        run: runs one item and returns its error (see `run_task_for_error`), or `Later`.
+        run: runs one item and returns its error (see `run_task_for_error`), or `Later`; it may call
+            its second argument with its progress.
         concurrency: how many items run at a time, all if None; a mapping sets it per group.
         size: how much an item counts in the progress bar.
         group: an item's group: an error that stops one group does not stop the others.
         wait_for_capacity: called before each start.
+        counts: whether to count an item when it ends; else it counts itself.
 
     Raises:
         WarehouseError: nothing could be kept; the items under way are cancelled.
@@ -157,7 +159,7 @@ async def run_items(
                 left[of] += 1
                 return
             progress.describe(title)
-            error = await run(item)
+            error = await run(item, progress.advance)
         if isinstance(error, Later):
             later.append((title, item))
             return
@@ -166,7 +168,8 @@ async def run_items(
             left[of] += 1
         elif error:
             failures.append(Failure(stage, title, format_error(error)))
-        progress.advance(size(item))
+        if counts:
+            progress.advance(size(item))
 
     if work:
         async with stage_progress(stage, sum(size(item) for _, item in work)) as progress:

@@ -1,82 +1,196 @@
-"""Open a flow's warehouse; while another process owns it, the run's state names that process.
-
-Served runs are recorded in the audit; the runs that a command makes are part of its own row.
+"""Flows, made from the models of their parameters; what each opens, and how one runs as a part of
+another. While another process owns the warehouse, the run's state names that process.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import wraps
+from functools import partial, wraps
 from importlib.metadata import version
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, TypeVar
 
-from prefect import Flow, flow
+from prefect import Flow, tags
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import FlowRun, State
+from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
-from prefect.exceptions import Pause
 from prefect.states import Running
 
 from flows.display.console import print_message
-from tasks.warehouse.audit import Activity, AuditEntry, Outcome, get_activity, set_activity
+from tasks.planning.options import FlowOptions
+from tasks.run import Plan, RunContext, open_run
 from tasks.warehouse.errors import WarehouseBusy
 from tasks.warehouse.locks import acquire_lock
-from tasks.warehouse.recording import end_activity, make_activity
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tasks.warehouse.writer import Change
 
-ArgumentsT = ParamSpec("ArgumentsT")
-ResultT = TypeVar("ResultT")
-Work = Callable[ArgumentsT, Coroutine[Any, Any, ResultT]]
+OptionsT = TypeVar("OptionsT", bound=FlowOptions)
+HeldT = TypeVar("HeldT")
+AsyncFlow = Flow[..., Coroutine[Any, Any, State[None]]]
+RunName = str | Callable[[], str]
 POLL_SECONDS = 0.5
 WAITING = "Waiting"
 """The state's name in the Prefect UI; its message names the owning process."""
+warn = partial(print_message, style="yellow")
 
 
-async def hold_warehouse(warehouse: str, lock: str = "") -> AbstractContextManager[Warehouse]:
+class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[OptionsT]):
+    """A flow over one warehouse that is open all the time, alone or as a part of another run."""
+
+    def __init__(
+        self,
+        work: Callable[[RunContext, OptionsT], Awaitable[State[None]]],
+        options: type[OptionsT],
+        lock: str,
+        **settings: Any,
+    ) -> None:
+        async def run_alone(**given: Any) -> State[None]:
+            chosen = options.model_validate(given)
+            with await hold_warehouse(chosen.warehouse) as store:
+                plan = Plan(store, chosen.select(store))
+                with open_terminal_run(plan, chosen.limit_usd, batch=chosen.uses_batches) as run:
+                    return await self._work_with(run, chosen)
+
+        self.options, self.work, self.lock = options, work, lock
+        super().__init__(declare_parameters(run_alone, work, options), **settings)
+
+    async def within(self, run: RunContext, options: OptionsT) -> State[Any]:
+        """Run it as a part of another run, with what that holds open; return its state."""
+        return await self.begin(run.begin_part(options.select(run.store)), options)
+
+    async def begin(self, run: RunContext, options: OptionsT) -> State[Any]:
+        """Run it in a context whose plan is of these options; return its state."""
+
+        async def run_in_context(**_: Any) -> State[None]:
+            return await self._work_with(run, options)
+
+        begun: Any = Flow(
+            declare_parameters(run_in_context, self.work, self.options),
+            name=self.name, flow_run_name=self.flow_run_name, version=self.version,
+        )  # fmt: skip
+        shown = options.model_dump() | {"warehouse": run.store.url}
+        state: State[Any] = await begun(**shown, return_state=True)
+        return state
+
+    async def _work_with(self, run: RunContext, options: OptionsT) -> State[None]:
+        lock = self.lock.format_map(options.model_dump())
+        edition = run.plan.selection.edition
+        with (
+            await hold_lock(run.store, lock),
+            tags(*([f"edition:{edition}"] if edition else [])),
+        ):
+            return await self.work(run, options)
+
+
+def warehouse_flow(
+    name: str, options: type[OptionsT], run_name: RunName, lock: str = ""
+) -> Callable[[Callable[[RunContext, OptionsT], Awaitable[State[None]]]], WarehouseFlow[OptionsT]]:
+    """Make a flow of a function of a run's context and the flow's options.
+
+    lock: work that one process at a time may do in a lake, which no process owns as a whole, e.g.
+        `reports of {edition}`, of the options' fields; empty for work that several may do at once.
+    """
+    settings = {"name": name, "flow_run_name": run_name, "version": version("evergreen-bench")}
+    return lambda work: WarehouseFlow(work, options, lock, **settings)
+
+
+def plain_flow(
+    name: str, options: type[OptionsT], run_name: RunName
+) -> Callable[[Callable[[OptionsT], Awaitable[State[None]]]], AsyncFlow]:
+    """Make a flow of a function of its options that opens the warehouse itself: it closes it while
+    a person decides."""
+
+    def make(work: Callable[[OptionsT], Awaitable[State[None]]]) -> AsyncFlow:
+        async def run(**given: Any) -> State[None]:
+            return await work(options.model_validate(given))
+
+        return Flow(
+            declare_parameters(run, work, options),
+            name=name, flow_run_name=run_name, version=version("evergreen-bench"),
+        )  # fmt: skip
+
+    return make
+
+
+def declare_parameters(
+    function: Callable[..., Any], work: Callable[..., Any], options: type[FlowOptions]
+) -> Callable[..., Any]:
+    """Let Prefect, which reads names, signatures and docstrings, see `work` with the fields as its
+    parameters; the warehouse comes last."""
+    fields = sorted(options.model_fields.items(), key=lambda field: field[0] == "warehouse")
+    made = inspect.signature(options).parameters
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown: Any = wraps(work)(function)
+    shown.__signature__ = inspect.Signature([made[name].replace(kind=kind) for name, _ in fields])
+    described = [f"    {name}: {' '.join((f.description or '').split())}" for name, f in fields]
+    text, returns, rest = (inspect.getdoc(work) or "").partition("\n\nReturns:")
+    shown.__doc__ = "\n".join([text, "", "Args:", *described]) + returns + rest
+    return shown  # type: ignore[no-any-return]
+
+
+def open_terminal_run(
+    plan: Plan, budget_usd: float | None, *, batch: bool = False
+) -> AbstractContextManager[RunContext]:
+    """Open a run that prints its messages."""
+    return open_run(plan, budget_usd, batch=batch, on_message=print_message, warn=warn)
+
+
+async def hold_warehouse(warehouse: str) -> AbstractContextManager[Warehouse]:
     """Open the warehouse; return the context that closes it.
 
     While another process owns the file, the run's state is `Waiting` with that process in its
     message, and the run can be cancelled. A flow inside another shares the open warehouse.
 
-    Args:
-        lock: work that one process at a time may do in a lake, which no process owns as a whole,
-            e.g. `reports of 2026-12`; empty for work that several may do at once.
-
     Raises:
         WarehouseError: it cannot be opened (see `tasks.warehouse.errors`).
     """
     with ExitStack() as stack:
-        store: Warehouse | None = None
-        waiting_for = ""
-        while True:
+        opened: list[Warehouse] = []
+
+        async def take() -> str | None:
             try:
-                store = store or stack.enter_context(
-                    open_warehouse(warehouse, wait_seconds=0, activity=_name_run())
-                )
-                if not lock or await acquire_lock(store.locks, lock):
-                    break
-                holder = await asyncio.to_thread(store.locks.describe_holder, lock)
-                owner = f"{lock} is locked by {holder}"
+                opening = open_warehouse(warehouse, wait_seconds=0, activity=_name_run())
+                opened.append(stack.enter_context(opening))
             except WarehouseBusy as busy:
-                owner = busy.line
-            if owner != waiting_for:
-                waiting_for = owner
-                print_message(f"{waiting_for}; waiting for it to finish.")
-                await _set_run_state(WAITING, waiting_for)
-            await asyncio.sleep(POLL_SECONDS)
+                return busy.line
+            return None
+
+        await _wait_while_taken(take)
+        return _close_later(stack.pop_all(), opened[0])
+
+
+async def hold_lock(store: Warehouse, lock: str) -> AbstractContextManager[str]:
+    """Wait for a lock as `hold_warehouse` does for a file; return the context that releases it.
+    An empty lock is free."""
+
+    async def take() -> str | None:
+        if await acquire_lock(store.locks, lock):
+            return None
+        return f"{lock} is locked by {await asyncio.to_thread(store.locks.describe_holder, lock)}"
+
+    with ExitStack() as stack:
         if lock:
+            await _wait_while_taken(take)
             stack.callback(store.locks.release, lock)
-        if waiting_for:
-            await _set_run_state("Running", "")
-        record_run(store)
-        return _close_later(stack.pop_all(), store)
+        return _close_later(stack.pop_all(), lock)
+
+
+async def _wait_while_taken(take: Callable[[], Awaitable[str | None]]) -> None:
+    """Call `take` until it names no owner any more; meanwhile the run's state does."""
+    waiting_for = ""
+    while owner := await take():
+        if owner != waiting_for:
+            waiting_for = owner
+            print_message(f"{waiting_for}; waiting for it to finish.")
+            await _set_run_state(WAITING, waiting_for)
+        await asyncio.sleep(POLL_SECONDS)
+    if waiting_for:
+        await _set_run_state("Running", "")
 
 
 @contextmanager
-def _close_later(stack: ExitStack, store: Warehouse) -> Iterator[Warehouse]:
+def _close_later(stack: ExitStack, held: HeldT) -> Iterator[HeldT]:
     with stack:
-        yield store
+        yield held
 
 
 def _name_run() -> str | None:
@@ -94,78 +208,3 @@ async def _set_run_state(name: str, message: str) -> None:
         await client.set_flow_run_state(
             context.flow_run.id, Running(name=name, message=message), force=True
         )
-
-
-def recorded_flow(
-    name: str, flow_run_name: str | Callable[[], str]
-) -> Callable[[Work[ArgumentsT, ResultT]], Flow[ArgumentsT, Coroutine[Any, Any, ResultT]]]:
-    """Make a flow of a function that opens the warehouse, and record its runs in the audit.
-
-    A run's row is complete before Prefect gives the run its last state: whoever sees that state
-    finds the warehouse free. (Prefect calls hooks afterwards.)
-    """
-    make = flow(name=name, flow_run_name=flow_run_name, version=version("evergreen-bench"))
-    return lambda work: make(_record_end(work))
-
-
-def _record_end(work: Work[ArgumentsT, ResultT]) -> Work[ArgumentsT, ResultT]:
-    @wraps(work)
-    async def run(*arguments: ArgumentsT.args, **named: ArgumentsT.kwargs) -> ResultT:
-        try:
-            result = await work(*arguments, **named)
-        except Pause:  # it is suspended until a person has answered
-            _end_run("incomplete", None)
-            raise
-        except BaseException as error:
-            _end_run("failed", type(error).__name__)
-            raise
-        _end_run(*_describe_result(result))
-        return result
-
-    return run
-
-
-def record_run(store: Warehouse) -> None:
-    """Write the row of this run, unless a command, or the run that it is part of, has one."""
-    context = FlowRunContext.get()
-    if context is None or context.flow_run is None or context.flow is None:
-        return
-    run, before = context.flow_run, get_activity()
-    if run.parent_task_run_id is not None or (before and _is_of(before, run)):
-        return
-    activity = _describe_run(store, context.flow, run)
-    set_activity(activity)
-    store.write(Change(AuditEntry, [activity.entry]))
-
-
-def _end_run(outcome: Outcome, error: str | None) -> None:
-    context, activity = FlowRunContext.get(), get_activity()
-    if context is None or context.flow_run is None or activity is None:
-        return
-    if activity.entry.flow_run == str(context.flow_run.id):
-        end_activity(activity, outcome, error, print_message)
-        set_activity(None)
-
-
-def _is_of(activity: Activity, run: FlowRun) -> bool:
-    return activity.entry.kind == "command" or activity.entry.flow_run == str(run.id)
-
-
-def _describe_run(store: Warehouse, flow: Flow[..., Any], run: FlowRun) -> Activity:
-    given = {name: value for name, value in run.parameters.items() if name != "warehouse"}
-    asked = given.get("edition") or given.get("editions")
-    return make_activity(
-        store.location,
-        "flow",
-        flow.name,
-        given,
-        edition=", ".join(asked) if isinstance(asked, list) else asked,
-        deployment=str(run.deployment_id) if run.deployment_id else None,
-        flow_run=str(run.id),
-    )
-
-
-def _describe_result(result: object) -> tuple[Outcome, str | None]:
-    if not isinstance(result, State) or result.name == "Completed":
-        return "ok", None
-    return ("incomplete", None) if result.is_completed() else ("failed", result.name)

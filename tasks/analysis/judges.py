@@ -64,7 +64,7 @@ FIGURES = {
 
 
 @dataclass(frozen=True)
-class Selection:
+class ReportSelection:
     """The reports to compare; an empty field selects everything."""
 
     edition: str
@@ -104,12 +104,12 @@ class JudgeComparison:
 
 
 def compare_judges(
-    source: Readable, selection: Selection, before: str, after: str
+    source: Readable, selection: ReportSelection, before: str, after: str
 ) -> JudgeComparison:
     """Compare two judges on the selected reports, as the warehouse has them now."""
     both = source.frame(DECIDED_BY_BOTH, selection.parameters(before, after))
     alone = dict(source.frame(DECIDED_BY_ONE, selection.parameters(before, after)).iter_rows())
-    whole = Selection(selection.edition, selection.agents, (), selection.protocols)
+    whole = ReportSelection(selection.edition, selection.agents, (), selection.protocols)
     return JudgeComparison(
         before=before,
         after=after,
@@ -129,7 +129,7 @@ def select_reports(
     agents: Sequence[str] | None,
     assignments: Sequence[str] | None,
     protocols: Sequence[str] | None,
-) -> tuple[Selection, str]:
+) -> tuple[ReportSelection, str]:
     """Return the reports and protocols to compare, and the judge to compare with.
 
     Raises:
@@ -138,9 +138,9 @@ def select_reports(
     named = choose_protocols(source, edition, protocols) if protocols else ()
     check_selection(source, edition, named, agents or (), judge)
     other = choose_other_judge(source, edition, judge, against)
-    wanted = Selection(edition, tuple(agents or ()), tuple(assignments or ()), named)
+    wanted = ReportSelection(edition, tuple(agents or ()), tuple(assignments or ()), named)
     judged = find_judged_protocols(source, wanted, other)
-    return Selection(edition, wanted.agents, wanted.assignments, judged), other
+    return ReportSelection(edition, wanted.agents, wanted.assignments, judged), other
 
 
 def choose_other_judge(source: Readable, edition: str, judge: str, against: str | None) -> str:
@@ -174,7 +174,9 @@ def choose_other_judge(source: Readable, edition: str, judge: str, against: str 
     raise UnknownName(f"{problem}Name one with --against. {suggest_names(against or '', others)}")
 
 
-def find_judged_protocols(source: Readable, selection: Selection, before: str) -> tuple[str, ...]:
+def find_judged_protocols(
+    source: Readable, selection: ReportSelection, before: str
+) -> tuple[str, ...]:
     """Return the selected protocols under which the first judge has judged selected reports.
 
     Raises:
@@ -209,7 +211,7 @@ def _tabulate_agreement(both: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tabulate_figures(
-    source: Readable, selection: Selection, before: str, after: str
+    source: Readable, selection: ReportSelection, before: str, after: str
 ) -> pl.DataFrame:
     scores = source.frame(SCORES, selection.parameters(before, after))
     category_of = dict(source.frame(CATEGORIES, [selection.edition]).iter_rows())

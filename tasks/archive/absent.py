@@ -7,9 +7,9 @@ from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, timedelta
 
 from tasks.archive.fetch import OnProgress, build_fetch_row, leave_busy_hosts
+from tasks.archive.lost_addresses import Look, LostAddress, find_absent, found_nothing
+from tasks.archive.pending import find_reachable_urls
 from tasks.configuration.web import load_web
-from tasks.pending.absent import Look, LostAddress, find_absent, found_nothing
-from tasks.pending.pages import find_reachable_urls
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import AbsentPage, AbsentState, Fetch, FetchSource
 from tasks.warehouse.rows import utc_now

@@ -1,7 +1,7 @@
 """Find pages again that were archived under the key which their address had in earlier versions."""
 
+from tasks.archive.pending import WANTED
 from tasks.extraction.urls import earlier_key
-from tasks.pending.pages import WANTED
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change

@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from tasks.configuration.web import load_web
-from tasks.extraction.urls import normalise_url
-from tasks.models.client import parse_retry_after
-from tasks.pending.pages import (
+from tasks.archive.pending import (
     PageToRead,
     find_busy_hosts,
     find_reachable_urls,
     find_second_looks,
 )
+from tasks.configuration.web import load_web
+from tasks.extraction.urls import normalise_url
+from tasks.models.client import parse_retry_after
 from tasks.warehouse.contents import pages_folder
 from tasks.warehouse.errors import DamagedWarehouse
 from tasks.warehouse.pages import Fetch, FetchOutcome, Page, PageStatus

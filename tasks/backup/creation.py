@@ -8,7 +8,7 @@ changes nothing, so others' texts stay as they are: the keys in them are counted
 import gzip
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -36,9 +36,11 @@ from tasks.secrecy.guard import KeyGuard
 from tasks.signing.keys import Signer
 from tasks.signing.signatures import UNSIGNED
 from tasks.warehouse.contents import SHA
+from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.file_lock import lock_warehouse, wait_until_free
 from tasks.warehouse.lake import connect_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
+from tasks.warehouse.operations import KnownBackup
 from tasks.warehouse.reader import check_exists
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.schema import (
@@ -50,6 +52,8 @@ from tasks.warehouse.schema import (
 )
 from tasks.warehouse.snapshot import load_latest_manifests
 from tasks.warehouse.sql import quote_literal, quote_name, table_names
+from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 
 NAMED_BY: dict[Store, str] = {"pages": "fetches", "files": "report_files"}
 """The table whose column `sha` names the contents of each store."""
@@ -127,6 +131,15 @@ def create_backup(
         removed = _remove_old(keep, to) if keep is not None else []
     copied = {store: part.n_copied for store, part in parts.items()}
     return MadeBackup(writer.place, manifest, copied, removed)
+
+
+def record_backup(where: Location, place: Path, manifest: BackupManifest) -> None:
+    """Record where a backup of a warehouse file is, to be named if writes are missing one day. If
+    another process has the file, it is not recorded."""
+    if isinstance(where, DuckDBFile):
+        backup = KnownBackup(began_at=manifest.created_at, place=str(place))
+        with suppress(WarehouseError), open_warehouse(where, wait_seconds=0) as store:
+            store.write(Change(KnownBackup, [backup]))
 
 
 @contextmanager

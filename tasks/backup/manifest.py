@@ -35,10 +35,10 @@ from pydantic import AwareDatetime, Field, ValidationError
 from tasks.base import Frozen
 from tasks.files.opening import SpecialFile, open_file
 from tasks.signing.signatures import SUFFIX, UNSIGNED
-from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.contents import SHA
 from tasks.warehouse.errors import WarehouseError, first_line
 from tasks.warehouse.foreign_tables import KEYS, DatabaseError, find_problem
+from tasks.warehouse.operations import UNCOUNTED
 from tasks.warehouse.schema import SCHEMA_VERSION, connect, load_schema
 
 FORMAT = 1
@@ -105,12 +105,7 @@ class BackupManifest(Frozen):
 
     @property
     def rows(self) -> int:
-        """The rows of all tables but the audit, to which a backup and a restoration add one."""
-        return sum(table.rows for name, table in self.tables.items() if name != AuditEntry.table)
-
-    @property
-    def audit_entries(self) -> int:
-        return self.tables[AuditEntry.table].rows if AuditEntry.table in self.tables else 0
+        return sum(table.rows for name, table in self.tables.items() if name not in UNCOUNTED)
 
     @property
     def bytes(self) -> int:

@@ -31,13 +31,12 @@ from tasks.backup.manifest import (
 )
 from tasks.backup.signature import check_signature
 from tasks.signing.signatures import PublicKey
-from tasks.warehouse.audit import AuditEntry
-from tasks.warehouse.errors import DamagedWarehouse, NewerWarehouse
+from tasks.warehouse.errors import DamagedWarehouse, NewerWarehouse, WarehouseBusy, WarehouseError
 from tasks.warehouse.file_lock import lock_path, lock_warehouse, wait_until_free
 from tasks.warehouse.foreign_tables import INFO
 from tasks.warehouse.lake import connect_lake, schema_lock
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
-from tasks.warehouse.recording import copy_audit
+from tasks.warehouse.operations import UNCOUNTED
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.schema import (
     SCHEMA_VERSION,
@@ -73,8 +72,7 @@ def restore_backup(
     on_wait: Callable[[str], None] | None = None,
     on_progress: OnProgress = lambda what, done, total: None,
 ) -> RestoredWarehouse:
-    """Restore a warehouse to its state at the backup, including its id. The audit of the warehouse
-    that it replaces is kept.
+    """Restore a warehouse to its state at the backup, including its id.
 
     Args:
         replace: replace a warehouse with rows; an old file is kept next to the new one.
@@ -123,7 +121,7 @@ def _restore_file(
             _insert_rows(connection, backup, work, on_progress)
             if where.path.exists():
                 # Another program would go on writing, to a log that is the new file's by name.
-                wait_until_free(partial(copy_audit, where.path, connection), None, on_wait)
+                wait_until_free(partial(_check_closed, where.path), None, on_wait)
             connection.execute("CHECKPOINT")
         count_path(where.path).unlink(missing_ok=True)  # it counts what is now replaced
         aside = _move_aside(where.path)
@@ -149,8 +147,7 @@ def _restore_lake(
         with closing(locks), locks.commit_lock():
             connection.execute("BEGIN")
             for name in table_names(connection):
-                if name != AuditEntry.table:
-                    connection.execute(f"DELETE FROM {quote_name(name)}")
+                connection.execute(f"DELETE FROM {quote_name(name)}")
             _insert_rows(connection, backup, work, on_progress)
             connection.execute("COMMIT")
     return RestoredWarehouse(where, None, copied)
@@ -177,12 +174,22 @@ def _check_empty_file(where: DuckDBFile) -> None:
         _check_empty(connection, where)
 
 
+def _check_closed(path: Path) -> None:
+    """Raise WarehouseBusy while another program has the file open; whether or not it is whole."""
+    try:
+        connect(path, read_only=True).close()
+    except WarehouseBusy:
+        raise
+    except WarehouseError:
+        pass  # it is replaced
+
+
 def _check_empty(connection: Any, where: Location) -> None:
     """Raise BackupError if the warehouse has rows."""
     rows = sum(
         connection.execute(f"SELECT count(*) FROM {quote_name(name)}").fetchone()[0]
         for name in table_names(connection)
-        if name not in (INFO, AuditEntry.table)
+        if name not in (INFO, *UNCOUNTED)
     )
     if rows:
         kept = "" if isinstance(where, DuckLake) else " (the old file is kept next to the new one)"
@@ -215,10 +222,7 @@ def _insert_rows(connection: Any, backup: Backup, work: Path, on_progress: OnPro
         on_progress("tables", n, len(tables))
         file = copy_table(backup, name, work)
         rows = f"SELECT * FROM read_parquet({quote_literal(str(file))})"
-        table = quote_name(name)
-        if name == AuditEntry.table:  # a lake keeps what was done since the backup
-            rows += f" WHERE audit_id NOT IN (SELECT audit_id FROM {table})"
-        connection.execute(f"INSERT INTO {table} BY NAME {rows}")
+        connection.execute(f"INSERT INTO {quote_name(name)} BY NAME {rows}")
         file.unlink()
 
 

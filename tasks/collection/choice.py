@@ -80,12 +80,12 @@ async def count_choice(
                 f"{asked.edition} is frozen: `evergreen edition show {asked.edition}` shows what "
                 "was chosen. Choose another name with --edition."
             )
-        async with connect_wiki(tried, settings, collection.api_url, on_message=on_message):
-            listed = await list_members(tried, collection, store)
+        async with connect_wiki(settings, collection.api_url, on_message=on_message) as wiki:
+            listed = await list_members(wiki, tried, collection, store)
             on_message(f"{listed:,} Good Articles were listed since the window began; dating them.")
-            await date_members(tried, collection)
+            await date_members(wiki, tried, collection)
             for batch in find_pending_measurements(tried, asked.edition):
-                await measure_batch(tried, collection, batch)
+                await measure_batch(wiki, tried, collection, batch)
         excluded, fresh, leftovers = tried.frame(COUNTS).row(0)
     return Choice(
         asked.edition, listed, excluded, fresh, leftovers, collection.n_articles,

@@ -10,7 +10,7 @@ from tasks.benchmarks.layout import article_id
 from tasks.collection.wiki import Wiki
 from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.editions.manifest import build_manifest, hash_manifest
-from tasks.processes.pool import HELPERS
+from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.rows import Article, Edition, content_sha, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import (
@@ -40,11 +40,13 @@ WHERE r.edition = $1 AND r.place <= r.n_articles AND v.page_id IS NULL ORDER BY 
 """
 
 
-def explain_too_few(warehouse: Warehouse, collection: Collection) -> str | None:
+def explain_too_few(
+    warehouse: Warehouse, collection: Collection, settings: WikipediaSettings
+) -> str | None:
     """Return why the edition cannot be frozen if too few articles can be chosen; None if enough."""
     edition = collection.edition
     n = warehouse.value("SELECT count(*) FROM candidate_ranking WHERE edition = $1", [edition])
-    fewest = min(warehouse.context.get(Wiki).settings.fewest_articles, collection.n_articles)
+    fewest = min(settings.fewest_articles, collection.n_articles)
     if n >= fewest:
         return None
     return (
@@ -61,14 +63,17 @@ def find_pending_articles(warehouse: Warehouse, edition: str) -> list[Candidate]
 
 
 async def freeze_article(
-    warehouse: Warehouse, collection: Collection, candidate: Candidate
+    wiki: Wiki,
+    warehouse: Warehouse,
+    helpers: HelperProcesses,
+    collection: Collection,
+    candidate: Candidate,
 ) -> None:
     """Fetch a candidate's pinned revision and store its HTML, text, links and views.
 
     A deleted revision makes the candidate `gone`, unreadable HTML `unreadable`; the next in rank
     moves up.
     """
-    wiki = warehouse.context.get(Wiki)
     assert candidate.revision_id is not None  # set by measuring
     assert candidate.created_at is not None
     try:
@@ -79,7 +84,7 @@ async def freeze_article(
         await _exclude(warehouse, candidate, "gone")
         return
     try:
-        text, links = await HELPERS.run(
+        text, links = await helpers.run(
             _convert, page.html, candidate.title, raises=(UnreadableHtml,)
         )
     except UnreadableHtml:
@@ -91,7 +96,7 @@ async def freeze_article(
             candidate.title, candidate.created_at, collection.created_until
         )
     await warehouse.write_async(
-        *_build_changes(warehouse, collection, candidate, page, text, links, views)
+        *_build_changes(warehouse, collection, candidate, page, text, links, views, wiki.settings)
     )
 
 
@@ -158,8 +163,9 @@ def _build_changes(
     text: str,
     links: Sequence[ReferenceUrl],
     views: int | None,
+    settings: WikipediaSettings,
 ) -> list[Change]:
-    licence, licence_url = _find_licence(collection, warehouse.context.get(Wiki).settings)
+    licence, licence_url = _find_licence(collection, settings)
     name = _choose_name(warehouse, candidate)
     key = {"edition": candidate.edition, "article": name}
     permalink = f"{collection.api_url.rpartition('/')[0]}/index.php?oldid={candidate.revision_id}"

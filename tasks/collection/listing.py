@@ -43,7 +43,7 @@ def load_rules(collection: Collection) -> CollectionRules:
 
 
 async def list_members(
-    warehouse: Warehouse, collection: Collection, others: Warehouse | None = None
+    wiki: Wiki, warehouse: Warehouse, collection: Collection, others: Warehouse | None = None
 ) -> int:
     """Store every page of the category that may be in the window as a candidate; count them. Those
     of other editions are left out.
@@ -53,7 +53,6 @@ async def list_members(
     """
     if collection.n_members is not None:
         return collection.n_members
-    wiki = warehouse.context.get(Wiki)
     excluded, last_until = await find_exclusions(others or warehouse, collection, wiki)
     members = await fetch_members(wiki.api, collection.category, collection.created_since)
     candidates = [
@@ -78,7 +77,10 @@ async def list_members(
 
 
 async def date_members(
-    warehouse: Warehouse, collection: Collection, on_progress: OnProgress = lambda n: None
+    wiki: Wiki,
+    warehouse: Warehouse,
+    collection: Collection,
+    on_progress: OnProgress = lambda n: None,
 ) -> int:
     """Date the candidates that may be in the window; count those that are.
 
@@ -89,7 +91,6 @@ async def date_members(
         "edition = $1 AND decision IS DISTINCT FROM 'in_other_edition'",
         [collection.edition],
     )
-    wiki = warehouse.context.get(Wiki)
     window = Window(collection.created_since, collection.created_until)
     by_id = {candidate.page_id: candidate for candidate in candidates}
 
@@ -128,10 +129,9 @@ def find_pending_measurements(warehouse: Warehouse, edition: str) -> list[list[C
 
 
 async def measure_batch(
-    warehouse: Warehouse, collection: Collection, candidates: Sequence[Candidate]
+    wiki: Wiki, warehouse: Warehouse, collection: Collection, candidates: Sequence[Candidate]
 ) -> None:
     """Measure at most PAGES_AT_ONCE candidates."""
-    wiki = warehouse.context.get(Wiki)
     rules = load_rules(collection)
     ids = [candidate.page_id for candidate in candidates]
     measures = await measure_pages(wiki.api, ids, collection.category, rules)

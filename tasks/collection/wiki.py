@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from tasks.configuration.wikipedia import WikipediaSettings
-from tasks.warehouse.store import Warehouse
 from tasks.wikipedia.client import MediaWiki, PageViews
 from tasks.wikipedia.http import Clock, PoliteClient
 
@@ -23,14 +22,13 @@ class Wiki:
 
 @asynccontextmanager
 async def connect_wiki(
-    warehouse: Warehouse,
     settings: WikipediaSettings,
     api_url: str,
     *,
     clock: Clock | None = None,
     on_message: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[Wiki]:
-    """Connect to a wiki, which is in the run's context until the block ends.
+    """Connect to a wiki until the block ends.
 
     Raises:
         ConfigurationError: no operator is configured.
@@ -48,8 +46,7 @@ async def connect_wiki(
         views = PageViews(settings.pageviews_url, settings.pageviews_project, counting)
     api = MediaWiki(api_url, client, requests.maxlag_seconds)
     try:
-        with warehouse.context.hold(Wiki(api, views, settings, counting)) as wiki:
-            yield wiki
+        yield Wiki(api, views, settings, counting)
     finally:
         await client.close()
         await counting.close()

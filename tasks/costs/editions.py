@@ -55,12 +55,12 @@ them and their cost in US dollars, including calls with unusable answers, with a
 
 def load_judging_costs(source: Readable, edition: str) -> pl.DataFrame:
     """Load a frame of JUDGING."""
-    entries = load_judges().judges
-    offline = {name for name, entry in entries.items() if isinstance(entry, OfflineJudgeEntry)}
-    rows = [
-        row | _fill_uncalled(free=row["judge"] in offline) if row["cost"] == NO_CALLS else row
-        for row in source.frame(JUDGED, [edition]).iter_rows(named=True)
-    ]
+    entries, rows = load_judges().judges, source.frame(JUDGED, [edition]).to_dicts()
+    for row in rows:
+        if row["cost"] == NO_CALLS and isinstance(entries.get(row["judge"]), OfflineJudgeEntry):
+            row |= {"usd": 0.0, "usd_per_report": 0.0, "cost": "free"}
+        elif row["cost"] == NO_CALLS:  # its verdicts were imported
+            row["cost"] = "unknown"
     return pl.DataFrame(rows, schema=JUDGING)
 
 
@@ -74,12 +74,6 @@ def load_agent_costs(
         for row in source.frame(REPORTS, [edition]).iter_rows(named=True)
     ]
     return pl.DataFrame(rows, schema=COST)
-
-
-def _fill_uncalled(*, free: bool) -> dict[str, Any]:
-    """Return the cost of judging without calls: 0 if the judge calls no model, unknown if its
-    verdicts were imported."""
-    return {"usd": 0.0, "usd_per_report": 0.0, "cost": "free"} if free else {"cost": "unknown"}
 
 
 def _add_judging(row: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tasks.models.gateway import ANSWERS_PER_RUN
 from tasks.warehouse.calls import Call
@@ -37,7 +36,9 @@ class WarehouseLedger:
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
         self._shared = warehouse.locks.shared
-        self._before = _load_prefixes(warehouse)
+        prefix = f"CAST('0x' || left(request_id, {PREFIX}) AS UBIGINT) AS prefix"
+        stored = warehouse.frame(f"SELECT DISTINCT {prefix} FROM calls")
+        self._before = np.sort(stored["prefix"].to_numpy())
         self._since: set[str] = set()
         self._wanted: dict[str, asyncio.Future[list[Call]]] = {}
         self._looking: asyncio.Task[None] | None = None
@@ -105,13 +106,6 @@ class WarehouseLedger:
         for request_id, waiting in wanted.items():
             if not waiting.done():
                 waiting.set_result(found[request_id])
-
-
-def _load_prefixes(warehouse: Warehouse) -> NDArray[np.uint64]:
-    frame = warehouse.frame(
-        f"SELECT DISTINCT CAST('0x' || left(request_id, {PREFIX}) AS UBIGINT) AS prefix FROM calls"
-    )
-    return np.sort(frame["prefix"].to_numpy())
 
 
 def find_answered_requests(source: Readable, request_ids: Sequence[str]) -> frozenset[str]:

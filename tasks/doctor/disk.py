@@ -9,8 +9,8 @@ from pathlib import Path
 from tasks.doctor.finding import CheckGroup, Finding, Status
 from tasks.files.locks import NoFileLocks, check_locks
 from tasks.files.room import find_existing, load_reserve
+from tasks.warehouse.compaction import measure_lake
 from tasks.warehouse.errors import WarehouseError
-from tasks.warehouse.lake_maintenance import measure_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location
 
 GROUP = CheckGroup("disk")

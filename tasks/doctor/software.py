@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 
 from tasks.doctor.finding import CheckGroup, Finding, Status
 from tasks.warehouse.errors import WarehouseError, first_line
-from tasks.warehouse.lake_maintenance import load_extensions
+from tasks.warehouse.lake import load_extensions
 
 GROUP = CheckGroup("software")
 PROJECT = "evergreen-bench"

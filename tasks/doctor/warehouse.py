@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 from tasks.base import format_count
 from tasks.doctor.finding import CheckGroup, Finding
+from tasks.warehouse.compaction import measure_lake
 from tasks.warehouse.contents import FileStore, PageStore, files_folder, pages_folder
 from tasks.warehouse.errors import DamagedWarehouse, WarehouseBusy, WarehouseError, first_line
 from tasks.warehouse.file_lock import lock_warehouse, read_holder
 from tasks.warehouse.lake import lake_exists
-from tasks.warehouse.lake_maintenance import measure_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location
 from tasks.warehouse.reader import ReadOnlyWarehouse, open_for_reading
 from tasks.warehouse.rows import utc_now

@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+from tasks.archive.pending import describe_second_look
 from tasks.base import format_count
 from tasks.configuration.errors import ConfigurationError
 from tasks.doctor.finding import CheckGroup, Finding
 from tasks.editions.names import list_newest_first
 from tasks.editions.refresh import load_refresh
+from tasks.jobs.pending import MANUAL_STATES
 from tasks.judges.registry import load_judge
 from tasks.models.errors import ModelError
-from tasks.pending.pages import describe_second_look
-from tasks.pending.reports import MANUAL_STATES
-from tasks.pending.status import count_stages
 from tasks.planning.month import (
     RefreshOptions,
     check_month,
@@ -21,6 +20,7 @@ from tasks.planning.month import (
     resolve_month,
     searches_archive,
 )
+from tasks.planning.stages import count_stages
 from tasks.site.mark import UnwritableSite
 from tasks.warehouse.errors import first_line
 from tasks.warehouse.rows import utc_now
@@ -108,7 +108,7 @@ def check_editions(source: Readable, edition: str | None) -> Iterator[Finding]:
 
 
 def _check_edition(source: Readable, edition: str) -> Finding:
-    counts = count_stages(source, edition, load_judge(None))
+    counts = count_stages(source, edition, load_judge(None).name)
     failed = ", ".join(f"{row.failed:,} {row.stage}" for row in counts if row.failed)
     pending = ", ".join(f"{row.pending:,} {row.stage}" for row in counts if row.pending)
     text = "; ".join(

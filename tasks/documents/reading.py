@@ -15,8 +15,7 @@ from tasks.documents.document import (
     detect_kind,
     parse_kind,
 )
-from tasks.processes.bounded import run_bounded
-from tasks.processes.helper import LimitExceeded
+from tasks.processes.helper import LimitExceeded, run_bounded
 from tasks.warehouse.rows import replace_surrogates
 
 MAX_SECONDS = 180.0

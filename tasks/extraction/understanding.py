@@ -7,7 +7,7 @@ from tasks.extraction.claims import extract_claims
 from tasks.extraction.languages import count_words, is_wide
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
-from tasks.processes.pool import HELPERS, TEXT_SECONDS
+from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
 
 NOT_RELIABLE = "; not reliable: "
 """Comes before the reason why it is not known which claim cites what."""
@@ -32,9 +32,9 @@ def describe_understood(text: str) -> str:
     )
 
 
-def describe_in_helper(text: str) -> str:
+def describe_in_helper(helpers: HelperProcesses, text: str) -> str:
     """The same within a helper's limits; beyond them it says so."""
     try:
-        return HELPERS.submit(describe_understood, text, seconds=TEXT_SECONDS).result()
+        return helpers.submit(describe_understood, text, seconds=TEXT_SECONDS).result()
     except (LimitExceeded, HelperFailed) as error:
         return f"reading it {error}"

@@ -7,6 +7,7 @@ agent is called here.
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
@@ -20,6 +21,7 @@ from tasks.extraction.understanding import describe_in_helper
 from tasks.files.opening import OutsideFile, SpecialFile, open_file
 from tasks.imports.answers import find_questions
 from tasks.imports.matching import MatchedFile, MatchedFiles
+from tasks.processes.pool import HelperProcesses
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
@@ -92,11 +94,14 @@ def import_reports(
         understand: have the offline extractor look at each report, in a helper process.
         dry_run: keep nothing; the outcomes are those of an import.
     """
-    importer = _Importer(warehouse, matched, accept_guesses, replace, understand, dry_run)
     outcomes: list[FileOutcome] = []
-    for number, item in enumerate(matched.files, start=1):
-        outcomes.append(importer.import_file(item))
-        on_file(outcomes[-1], number, len(matched.files))
+    with closing(HelperProcesses(1)) as helpers:
+        importer = _Importer(
+            warehouse, matched, accept_guesses, replace, helpers if understand else None, dry_run
+        )
+        for number, item in enumerate(matched.files, start=1):
+            outcomes.append(importer.import_file(item))
+            on_file(outcomes[-1], number, len(matched.files))
     if not dry_run:
         for agent in sorted({item.agent for item in matched.files}):
             _write_issues(warehouse, matched, agent, [o for o in outcomes if o.agent == agent])
@@ -125,7 +130,8 @@ class _Importer:
     matched: MatchedFiles
     accept_guesses: bool
     replace: bool
-    understand: bool
+    helpers: HelperProcesses | None
+    """For the offline extractor; None: it does not look at reports."""
     dry_run: bool
 
     def __post_init__(self) -> None:
@@ -167,9 +173,9 @@ class _Importer:
         )
         scan = (SCAN,) if report.status == "scanned" else ()
         made = self._make_outcome(item, outcome, *document.page_remarks, *document.remarks, *scan)
-        if not self.understand or scan or assignment in self._questions:
+        if self.helpers is None or scan or assignment in self._questions:
             return made
-        return made.model_copy(update={"understood": describe_in_helper(report.text)})
+        return made.model_copy(update={"understood": describe_in_helper(self.helpers, report.text)})
 
     def _find_skip_reason(self, item: MatchedFile, before: Report | None) -> str | None:
         """Return why a file is left out; None if it is imported."""

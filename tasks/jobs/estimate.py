@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from tasks.agents.kind import Ask
+from tasks.jobs.pending import find_pending_reports
 from tasks.jobs.sessions import load_ask_entry
-from tasks.pending.reports import find_pending_reports
 from tasks.warehouse.store import Readable
 
 ENOUGH = 5

@@ -8,7 +8,7 @@ from tasks.benchmarks.errors import EditionError
 from tasks.files.opening import list_files, resolve_within
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import FileOutcome, import_reports
-from tasks.pending.reports import PendingReport
+from tasks.jobs.pending import PendingReport
 from tasks.warehouse.store import Warehouse
 
 PROMPTS = "prompts"

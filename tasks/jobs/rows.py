@@ -8,7 +8,7 @@ from tasks.agents.agent import ConversationMessage, JobAnswer, JobRequest
 from tasks.agents.kind import Ask
 from tasks.agents.registry import find_agent_name, read_answer
 from tasks.benchmarks.reports import report_status
-from tasks.pending.reports import PendingReport
+from tasks.jobs.pending import PendingReport
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.replaced_reports import remove_judgement
 from tasks.warehouse.rows import Agent, Report, content_sha

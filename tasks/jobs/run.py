@@ -23,6 +23,7 @@ from tasks.agents.agent import (
 )
 from tasks.agents.kind import Ask
 from tasks.agents.registry import describe_doubtful_end, find_kind, read_answer
+from tasks.jobs.pending import PendingReport
 from tasks.jobs.rendering import render_text
 from tasks.jobs.rows import (
     build_answer_fields,
@@ -47,7 +48,7 @@ from tasks.models.errors import (
     StopStage,
     TransientError,
 )
-from tasks.pending.reports import PendingReport
+from tasks.processes.pool import HelperProcesses
 from tasks.scoring.agent_models import describe_change
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.jobs import GONE_AFTER, Job, JobState
@@ -78,6 +79,7 @@ class JobRunner:
     client: AgentClient
     warehouse: Warehouse
     budget: Budget
+    helpers: HelperProcesses
     reply: str
     """The reply if it answers with a question."""
     on_message: Callable[[str], None] = lambda text: None
@@ -344,7 +346,7 @@ class JobRunner:
     async def _finish(self, item: PendingReport, job: Job, answer: JobAnswer) -> None:
         """Write the report and its job's final row in one transaction."""
         try:
-            text = await render_text(answer, item.kind, self.ask.citations)
+            text = await render_text(self.helpers, answer, item.kind, self.ask.citations)
         except UnreadableJobAnswer as error:
             raise await self._keep_unread(job, error) from None
         done = job.model_copy(

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,9 @@ from tasks.agents.registry import (
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.secrets import KeySettings
-from tasks.costs.budget import get_budget
 from tasks.jobs.run import JobRunner
 from tasks.models.errors import Misconfigured, UnknownPrice
+from tasks.run import RunContext
 from tasks.sandbox.program_archive import make_program_archive
 from tasks.scoring.agent_models import load_models
 from tasks.warehouse.location import DuckDBFile, LocationLike, parse_location
@@ -95,44 +95,42 @@ def check_agents(agents: Sequence[str], budget_usd: float | None) -> None:
 
 @asynccontextmanager
 async def open_job_runner(
-    warehouse: Warehouse,
-    edition: str,
-    agent: str,
-    on_message: Callable[[str], None] = lambda text: None,
+    run: RunContext, edition: str, agent: str, *, only_looks: bool = False
 ) -> AsyncIterator[JobRunner]:
-    """Open an agent, whose runner is then in the run's context; closing waits for requests that
-    are being paid for.
+    """Open an agent; closing waits for requests that are being paid for.
 
-    on_message: called after each try that certainly started no job, and first if the agent's
-        program may reach more than usual.
+    only_looks: start nothing, and look at each job without waiting for its end.
 
     Raises:
         ConfigurationError, Misconfigured: see `check_agents`.
     """
-    ask = load_ask_entry(agent)
-    if warehouse.context.find(JobRunner, edition, agent):
+    ask, store = load_ask_entry(agent), run.store
+    if (edition, agent) in store.asked_agents:
         raise Misconfigured(
             f"{agent} is being asked about {edition} in this process already: two would buy each "
             "report twice. Wait for that run to end."
         )
     if isinstance(ask, CommandAsk) and (exposure := ask.describe_exposure()):
-        on_message(f"{agent}: {exposure}.")
+        run.warn(f"{agent}: {exposure}.")
     runner = JobRunner(
         agent=agent,
         kind=ask.kind,
         ask=ask,
-        client=await open_agent_client(
-            agent, ask, await prepare_workplace(warehouse, edition, ask)
-        ),
-        warehouse=warehouse,
-        budget=get_budget(warehouse),
+        client=await open_agent_client(agent, ask, await prepare_workplace(store, edition, ask)),
+        warehouse=store,
+        budget=run.budget,
+        helpers=run.helpers,
         reply=load_agents().clarification_reply,
-        on_message=on_message,
-        models=load_models(warehouse, edition).get(agent, []),
+        on_message=run.warn,
+        only_looks=only_looks,
+        models=load_models(store, edition).get(agent, []),
     )
-    with warehouse.context.hold(runner, edition, agent):
+    store.asked_agents.add((edition, agent))
+    try:
         async with runner.closing():
             yield runner
+    finally:
+        store.asked_agents.remove((edition, agent))
 
 
 async def open_agent_client(agent: str, ask: Any, place: AgentFolders) -> AgentClient:
@@ -181,7 +179,7 @@ async def prepare_workplace(warehouse: Warehouse, edition: str, ask: Any) -> Age
 def list_private(warehouse: LocationLike) -> tuple[Path, ...]:
     """List what no agent's program may read: the warehouse and all that belongs to it."""
     where = parse_location(warehouse)
-    kinds = ("agents", "audit", "exports", "files", "pages", "sandbox")
+    kinds = ("agents", "exports", "files", "pages", "sandbox", "audit")  # of earlier versions
     prefect = os.environ.get("PREFECT_HOME")
     return (
         where.path if isinstance(where, DuckDBFile) else where.root,

@@ -136,31 +136,30 @@ class CaseLoader:
             batch = plans[start : start + BATCH]
             self._pending.update({plan.cell_id: batch for plan in batch})
 
-    def case(self, plan: CellPlan) -> Case:
-        """Return the inputs of one cell; a second request (a retry) reads them again."""
+    def load(self, plan: CellPlan) -> Case:
+        """Return the inputs of one cell; a second request (a retry) reads them again.
+
+        Raises:
+            UnreadableScan: one of its files is missing or damaged.
+        """
         with self._lock:
             if plan.cell_id not in self._ready:
                 batch = self._pending.get(plan.cell_id, [plan])
                 for other in batch:
                     self._pending.pop(other.cell_id, None)
                 self._ready.update(load_cases(self._warehouse, batch))
-            return self._ready.pop(plan.cell_id)
+            case = self._ready.pop(plan.cell_id)
+        for attachment in (*case.attachments, *case.pictures):
+            try:
+                attachment.content()
+            except DamagedWarehouse as error:
+                raise UnreadableScan(str(error)) from None
+        return case
 
 
 def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
-    """Load the inputs of one cell; those of a CaseLoader in the run's context come in batches.
-
-    Raises:
-        UnreadableScan: one of its files is missing or damaged.
-    """
-    loader = warehouse.context.find(CaseLoader)
-    case = loader.case(plan) if loader else load_cases(warehouse, [plan])[plan.cell_id]
-    for attachment in (*case.attachments, *case.pictures):
-        try:
-            attachment.content()
-        except DamagedWarehouse as error:
-            raise UnreadableScan(str(error)) from None
-    return case
+    """Return the inputs of one cell, as `CaseLoader.load` does."""
+    return CaseLoader(warehouse, [plan]).load(plan)
 
 
 def _group_by(rows: Sequence[Any], *columns: str) -> dict[tuple[str, ...], list[Any]]:

@@ -1,23 +1,23 @@
 """Sessions with judges: a judge with its model, ledger, limits and budget, for one stage."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.costs.budget import get_budget
 from tasks.costs.ledger import WarehouseLedger
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge, load_judge_entry
-from tasks.judging.clients import WarehouseBatchStore, open_batch_client, open_client
 from tasks.judging.preconditions import check_judge, find_current_price
-from tasks.models.batch_sender import BatchSender
 from tasks.models.errors import RunInterrupted
-from tasks.models.gateway import Gateway, Sender
-from tasks.models.live_sender import LiveSender
+from tasks.run import RunContext
 from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse
+
+if TYPE_CHECKING:
+    from tasks.models.batch_sender import BatchSender
+    from tasks.models.gateway import Gateway
 
 ITEMS_PER_CALL = 2
 """Items that a process begins per concurrent call: one is asked about, the next is prepared."""
@@ -28,9 +28,9 @@ class JudgeSession:
     """An open judge."""
 
     judge: Judge
-    gateway: Gateway | None = None
+    gateway: "Gateway | None" = None
     """None if the judge calls no model."""
-    batch: BatchSender | None = None
+    batch: "BatchSender | None" = None
     """The sender of batches; None for live calls."""
     max_calls: int | None = None
     """The limit on concurrent calls; None if the judge calls no model."""
@@ -53,46 +53,38 @@ class JudgeSession:
 
 @asynccontextmanager
 async def judge_session(
-    warehouse: Warehouse,
-    judge_name: str,
-    *,
-    batch: bool = False,
-    with_fallback: bool = False,
-    on_message: Callable[[str], None] = lambda text: None,
+    run: RunContext, judge_name: str, *, with_fallback: bool = False, live: bool = False
 ) -> AsyncIterator[JudgeSession]:
-    """Open a judge for `get_judge_session`; closing waits for calls under way.
+    """Open a judge; closing waits for calls under way.
 
-    batch: call the model in batches; no effect on a judge that calls no model.
     with_fallback: open its fallback, too, which is asked live about the items that it refuses.
-    on_message: called with the progress of batches.
+    live: call the model without batches, also in a run that uses them.
 
     Raises:
         Misconfigured: it has no key or no batches, or its model is retired.
         UnknownPrice: there is a budget, but the model has no price.
     """
     name, entry = load_judge_entry(judge_name)
+    batch = run.batch and not live
     async with AsyncExitStack() as stack:
         if batch:  # only one process may resume a judge's batches
             await stack.enter_async_context(
-                hold_lock(warehouse.locks, f"batches of {name}", on_message)
+                hold_lock(run.store.locks, f"batches of {name}", run.on_message)
             )
         if isinstance(entry, LlmJudgeEntry):
             from tasks.judges.llm.judge import LlmJudge  # much that the offline judge does not need
 
             fallback: Judge | None = None
             if with_fallback and entry.fallback:
-                other = judge_session(warehouse, entry.fallback)
+                other = judge_session(run, entry.fallback, live=True)
                 fallback = (await stack.enter_async_context(other)).judge
-            session = await _open_model_session(
-                warehouse, name, entry, on_message if batch else None
-            )
+            session = await _open_model_session(run, name, entry, batch=batch)
             if isinstance(session.judge, LlmJudge):
                 session.judge.fallback = fallback
         else:
             session = JudgeSession(load_judge(name))
         async with _closing(session):
-            with warehouse.context.hold(session, name):
-                yield session
+            yield session
 
 
 @asynccontextmanager
@@ -113,45 +105,39 @@ async def _closing(session: JudgeSession) -> AsyncIterator[None]:
             await session.gateway.close()
 
 
-def get_judge_session(warehouse: Warehouse, judge_name: str) -> JudgeSession:
-    """Return the open session of a judge."""
-    return warehouse.context.get(JudgeSession, judge_name)
-
-
 async def _open_model_session(
-    warehouse: Warehouse,
-    name: str,
-    entry: LlmJudgeEntry,
-    batch: Callable[[str], None] | None,
+    run: RunContext, name: str, entry: LlmJudgeEntry, *, batch: bool
 ) -> JudgeSession:
-    """Open a session with a model. batch: called with the progress of batches; None: live calls."""
-    budget = get_budget(warehouse)
-    check_judge(name, entry, budget.usd, utc_now().date(), batch=batch is not None)
-    ledger = WarehouseLedger(warehouse)
+    # Slow: HTTP clients, which commands that only look do not need.
+    from tasks.judging.clients import open_client
+    from tasks.models.gateway import Gateway
+    from tasks.models.live_sender import LiveSender
+
+    check_judge(name, entry, run.budget.usd, utc_now().date(), batch=batch)
+    ledger = WarehouseLedger(run.store)
     price = find_current_price(entry)
-    batches = await _open_batch_sender(warehouse, name, entry, batch) if batch else None
-    sender: Sender = batches or LiveSender(
-        await open_client(name, entry), entry.limits, price, entry.retries
-    )
+    batches = await _open_batch_sender(run, name, entry) if batch else None
     gateway = Gateway(
-        sender,
+        batches or LiveSender(await open_client(name, entry), entry.limits, price, entry.retries),
         ledger,
         answers_as=entry.answers_as or ledger.known_version(entry.provider, entry.model),
         price=price,
-        budget=budget,
-        batch=batches is not None,
+        budget=run.budget,
+        batch=batch,
     )
     return JudgeSession(load_judge(name, gateway), gateway, batches, entry.limits.concurrency)
 
 
-async def _open_batch_sender(
-    warehouse: Warehouse, name: str, entry: LlmJudgeEntry, on_message: Callable[[str], None]
-) -> BatchSender:
+async def _open_batch_sender(run: RunContext, name: str, entry: LlmJudgeEntry) -> "BatchSender":
     """Open the sender of batches and resume those of an earlier run."""
+    from tasks.judging.clients import WarehouseBatchStore, open_batch_client
+    from tasks.models.batch_sender import BatchSender
+
     client = await open_batch_client(name, entry)
-    store = WarehouseBatchStore(warehouse, entry.provider, entry.model, name)
+    store = WarehouseBatchStore(run.store, entry.provider, entry.model, name)
     sender = BatchSender(
-        client, store, provider=entry.provider, model=entry.model, judge=name, on_message=on_message
-    )
+        client, store, provider=entry.provider, model=entry.model, judge=name,
+        on_message=run.on_message,
+    )  # fmt: skip
     await sender.resume()
     return sender

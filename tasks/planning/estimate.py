@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from tasks.base import format_count
+from tasks.claims import load_text
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import average_tokens, find_answered_requests
+from tasks.extraction.texts import PendingExtraction, build_request
 from tasks.judges.llm.counting import (
     CountedRequest,
     collect_extraction_requests,
@@ -17,11 +19,10 @@ from tasks.judges.registry import load_model_entry
 from tasks.judging.cases import BATCH, load_cases
 from tasks.judging.cells import CellPlan
 from tasks.judging.preconditions import find_current_price
+from tasks.key_points import PendingKeyPoints, load_documents
 from tasks.models.exchange import TokenUsage
 from tasks.models.prices import ModelPrice
-from tasks.pending.extractions import PendingExtraction, build_request, load_text
-from tasks.pending.key_points import PendingKeyPoints, load_documents
-from tasks.processes.pool import HELPERS
+from tasks.processes.pool import HelperProcesses
 from tasks.protocols.case import Case
 from tasks.protocols.cell import list_requests
 from tasks.warehouse.store import Warehouse
@@ -34,6 +35,7 @@ COLUMNS = ("protocol", "agent", "cells", "calls", "in_ledger", "tokens_in", "tok
 
 def estimate_cells(
     warehouse: Warehouse,
+    helpers: HelperProcesses,
     entry: LlmJudgeEntry,
     plans: Sequence[CellPlan],
     on_progress: Callable[[int], None],
@@ -48,7 +50,7 @@ def estimate_cells(
     for start in range(0, len(plans), BATCH):
         batch = plans[start : start + BATCH]
         cases = load_cases(warehouse, batch)
-        asked = asyncio.run(_collect_requests(batch, cases, price))
+        asked = asyncio.run(_collect_requests(helpers, batch, cases, price))
         rows += [(plan.protocol, plan.agent, asked[plan.cell_id]) for plan in batch]
         on_progress(len(batch))
     return _sum_by_agent(warehouse, entry, rows)
@@ -99,10 +101,13 @@ def estimate_key_points(
 
 
 async def _collect_requests(
-    plans: Sequence[CellPlan], cases: dict[str, Case], price: ModelPrice | None
+    helpers: HelperProcesses,
+    plans: Sequence[CellPlan],
+    cases: dict[str, Case],
+    price: ModelPrice | None,
 ) -> dict[str, list[CountedRequest]]:
     found = await asyncio.gather(
-        *(HELPERS.run(list_requests, p.protocol, p.judge, cases[p.cell_id], price) for p in plans)
+        *(helpers.run(list_requests, p.protocol, p.judge, cases[p.cell_id], price) for p in plans)
     )
     return {plan.cell_id: asked for plan, asked in zip(plans, found, strict=True)}
 

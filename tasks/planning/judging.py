@@ -6,18 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 import polars as pl
 
 from tasks.base import Frozen, format_count
+from tasks.claims import select_bought_extractions
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge_entry, load_model_entry
 from tasks.judging.cells import CellPlan
-from tasks.judging.protocols import choose_protocols
-from tasks.pending.evaluation import (
-    Evaluation,
-    find_pending_cells,
-    plan_run_cells,
-    select_bought_extractions,
-)
 from tasks.planning.estimate import estimate_cells, estimate_extraction
 from tasks.planning.month import Month
+from tasks.planning.options import EvaluateOptions
+from tasks.processes.pool import HelperProcesses
+from tasks.run import Plan
+from tasks.verdicts import VERDICTS
 from tasks.warehouse.store import Warehouse
 
 ENOUGH = 5
@@ -108,16 +106,20 @@ def make_unpriced_step(step: str, action: str, target: str) -> PlannedStep:
 
 
 def plan_judging(
-    store: Warehouse, month: Month, expected: ExpectedWork, on_progress: OnProgress
+    store: Warehouse,
+    helpers: HelperProcesses,
+    month: Month,
+    expected: ExpectedWork,
+    on_progress: OnProgress,
 ) -> Iterator[PlannedStep]:
-    protocols = choose_protocols(store, month.edition)
-    run = Evaluation(
-        store.url, month.edition, protocols, month.agents, month.judge, month.extractor
+    options = EvaluateOptions(
+        edition=month.edition, agents=[*month.agents], judge=month.judge, extractor=month.extractor
     )
-    if name := run.extracting_judge:
-        yield from _plan_extraction(run, name, expected)
+    plan = Plan(store, options.select(store))
+    if name := plan.selection.extracting_judge:
+        yield from _plan_extraction(plan, name, expected)
     _, entry = load_judge_entry(month.judge)
-    todo = find_pending_cells(plan_run_cells(run))
+    todo = plan.find_pending(VERDICTS)
     target = f"the judge {month.judge}"
     if not isinstance(entry, LlmJudgeEntry):
         action = f"judge {format_count(len(todo), 'cell')}"
@@ -125,10 +127,10 @@ def plan_judging(
             action += f" and those of {format_count(expected.reports, 'future report')}"
         yield make_free_step("evaluate", action, target, 0)
         return
-    ready = [plan for plan in todo if not plan.is_waiting]
+    ready = [cell for cell in todo if not cell.is_waiting]
     waiting = len(todo) - len(ready)
     if ready or not (waiting or expected.reports):
-        yield _plan_ready_cells(store, entry, ready, target, on_progress)
+        yield _plan_ready_cells(store, helpers, entry, ready, target, on_progress)
     if waiting:
         action = f"judge {format_count(waiting, 'cell')} once facts and claims are extracted"
         yield make_unpriced_step("evaluate", action, target)
@@ -138,6 +140,7 @@ def plan_judging(
 
 def _plan_ready_cells(
     store: Warehouse,
+    helpers: HelperProcesses,
     entry: LlmJudgeEntry,
     ready: list[CellPlan],
     target: str,
@@ -146,7 +149,7 @@ def _plan_ready_cells(
     """Plan cells whose prompts can be rendered now."""
     if not ready:
         return make_free_step("evaluate", "judge nothing", target, 0)
-    frame = estimate_cells(store, entry, ready, on_progress)
+    frame = estimate_cells(store, helpers, entry, ready, on_progress)
     note = f"answers in the ledger: {int(frame['in_ledger'].sum())}"
     if entry.fallback:
         note += f"; what it refuses is asked of {entry.fallback}, not included"
@@ -173,11 +176,11 @@ def _plan_future_reports(store: Warehouse, name: str, reports: int, target: str)
     )  # fmt: skip
 
 
-def _plan_extraction(run: Evaluation, name: str, expected: ExpectedWork) -> Iterator[PlannedStep]:
+def _plan_extraction(plan: Plan, name: str, expected: ExpectedWork) -> Iterator[PlannedStep]:
     target = f"the judge {name}"
     extracting, entry = load_model_entry(name, "extract")
-    if items := select_bought_extractions(run):
-        frame = estimate_extraction(run.store, extracting, entry, items)
+    if items := select_bought_extractions(plan):
+        frame = estimate_extraction(plan.store, extracting, entry, items)
         yield PlannedStep(
             step="fetch", action=f"extract the statements of {format_count(len(items), 'text')}",
             target=target,

@@ -10,24 +10,24 @@ from pathlib import Path
 from shlex import join
 from typing import Any
 
-from pydantic import ConfigDict
-
 from tasks.base import Frozen, format_count
 from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import find_fallback, load_judges
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.refresh import Publishing, RefreshSettings
 from tasks.errors import ExpectedError
+from tasks.jobs.pending import find_jobs_under_way
 from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judges.registry import list_judges, resolve_extractor
 from tasks.judging.preconditions import check_judges
-from tasks.pending.questions import get_inverter
-from tasks.pending.reports import find_jobs_under_way
+from tasks.planning.options import FlowOptions
 from tasks.planning.parameters import AskableAgent, Count, ExtractorName, JudgeName, Usd
 from tasks.planning.permission import check_permitted, describe_future_extraction
 from tasks.planning.sources import check_page_operator, is_given_sources
 from tasks.protocols.registry import get_protocol
+from tasks.questions import get_inverter
 from tasks.site.mark import UnwritableSite, check_target
+from tasks.warehouse.operations import MonthRefresh
 from tasks.warehouse.rows import UtcDatetime
 from tasks.warehouse.store import Readable
 
@@ -47,19 +47,17 @@ SELECT coalesce((
 """
 """Calls have no edition; the verdicts that rest on them do. Other calls (extraction, questions)
 count from the day the edition was begun."""
-REFRESHED = """
-SELECT edition, began_at, outcome, parameters FROM audit WHERE name = 'refresh' ORDER BY began_at
-"""
+REFRESHED = "SELECT * FROM refreshes ORDER BY began_at"
+NAMED_AGAIN = {"agents", "judge", "extractor", "budget_usd", "site", "batch", "to_publish"}
+"""The options that a month does not keep itself."""
 
 
-class RefreshOptions(Frozen):
+class RefreshOptions(FlowOptions):
     """Options of a refresh; None: as configured, or as the edition was begun.
 
     The command's options and the flow's parameters are made from these fields; their texts are
     shown in the help and in the Prefect UI.
     """
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     edition: str | None = None
     """Its name, e.g. 2026-12; this or the scheduled month if not given. It sets no window."""
@@ -240,6 +238,12 @@ def sum_spent(source: Readable, month: Month) -> float:
     return float(source.frame(SPENT, given)["usd"][0])
 
 
+def make_refresh_row(month: Month, options: RefreshOptions) -> MonthRefresh:
+    """Make the row of a refresh that begins now."""
+    given = options.model_dump_json(include=NAMED_AGAIN, exclude_none=True)
+    return MonthRefresh(edition=month.edition, options=given)
+
+
 def find_unfinished(
     source: Readable, settings: RefreshSettings, current: str = ""
 ) -> dict[str, str]:
@@ -248,7 +252,7 @@ def find_unfinished(
     runs = source.frame(REFRESHED).to_dicts()  # a scheduled one is of the month in which it began
     last = {run["edition"] or settings.edition_of(run["began_at"]): run for run in runs}
     return {
-        edition: _describe_unfinished(source, edition, json.loads(run["parameters"]))
+        edition: _describe_unfinished(source, edition, json.loads(run["options"]))
         for edition, run in last.items()
         if run["outcome"] != "ok" and edition not in (current, *settings.closed)
         and is_begun(source, edition)

@@ -15,7 +15,7 @@ from tasks.configuration.web import load_web
 from tasks.editions.names import list_newest_first
 from tasks.judging.protocols import choose_protocols, need_pages
 from tasks.scoring.boards import choose_ranking_metric, select_boards
-from tasks.warehouse.audit import get_activity
+from tasks.warehouse.operations import REPORTS_SHA
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable
 
@@ -56,14 +56,13 @@ SELECT assignment FROM scores WHERE edition = $1 AND judge = $2 AND metric = $3 
 AND value IS NOT NULL ORDER BY value, assignment LIMIT 1
 """
 PUBLISHED = """
-SELECT count(*) > 0 FROM audit WHERE outcome IN ('ok', 'incomplete')
-AND (name = 'publish' AND edition = $1 OR name = 'refresh')
+SELECT EXISTS (FROM publications WHERE edition = $1)
+    OR EXISTS (FROM refreshes WHERE outcome IN ('ok', 'incomplete'))
 """
-FETCHED = """
-SELECT count(*) > 0 FROM audit
-WHERE edition = $1 AND name = 'fetch' AND ended_at > $2 AND began_at > (
-    SELECT coalesce(max(began_at), TIMESTAMP 'epoch') FROM audit
-    WHERE edition = $1 AND (name LIKE 'import %' OR name IN ('ask', 'refresh')))
+FETCHED = f"""
+SELECT EXISTS (
+    FROM fetched_editions WHERE edition = $1 AND ended_at > $2
+    AND reports_sha = (SELECT {REPORTS_SHA} FROM reports WHERE edition = $1))
 """
 """Whether pages were fetched after the last reports came and after a time ($2)."""
 JUDGES = """
@@ -168,11 +167,8 @@ def find_next_step(source: Readable, edition: str, judge: str, found: EditionPro
 def _are_pages_due(source: Readable, edition: str) -> bool:
     """Whether pages are to be fetched now. After a fetch those that are still pending wait for a
     second look, and meanwhile the rest is judged."""
-    from tasks.pending.pages import find_pending_pages, find_second_looks  # slow
+    from tasks.archive.pending import find_pending_pages, find_second_looks  # slow
 
-    activity = get_activity()
-    if activity and activity.entry.name == "fetch":  # it has just done what it could
-        return False
     now = utc_now()
     is_due = any(at <= now for at in find_second_looks(source, edition).values())
     recent = (now - timedelta(hours=load_web().second_look_hours)).replace(tzinfo=None)

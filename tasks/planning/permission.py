@@ -7,12 +7,12 @@ somebody has to name the extractor.
 from collections.abc import Sequence
 
 from tasks.base import format_count
+from tasks.claims import find_pending_extractions, select_bought_extractions
+from tasks.jobs.pending import find_pending_reports
 from tasks.judges.registry import OFFLINE, load_judge, load_model_entry, resolve_extractor
 from tasks.judging.preconditions import find_current_price
 from tasks.models.errors import Misconfigured
-from tasks.pending.evaluation import Evaluation, select_bought_extractions
-from tasks.pending.extractions import find_pending_extractions
-from tasks.pending.reports import find_pending_reports
+from tasks.run import Plan
 from tasks.warehouse.store import Readable
 
 HOW_TO_PERMIT = (
@@ -21,17 +21,17 @@ HOW_TO_PERMIT = (
 )
 
 
-def describe_extraction(run: Evaluation, budget_usd: float | None) -> str | None:
+def describe_extraction(plan: Plan, budget_usd: float | None) -> str | None:
     """Describe the extraction that the run would buy if somebody has to permit it; None if it costs
     nothing, a budget limits it, or its extractor was named."""
-    name = run.extracting_judge
-    if name is None or _is_permitted(name, run.extractor, budget_usd):
+    name = plan.selection.extracting_judge
+    if name is None or _is_permitted(name, plan.selection.extractor, budget_usd):
         return None
-    if not (texts := select_bought_extractions(run)):
+    if not (texts := select_bought_extractions(plan)):
         return None
     from tasks.planning.estimate import estimate_extraction  # slow: loads the model clients
 
-    frame = estimate_extraction(run.store, name, load_model_entry(name, "extract")[1], texts)
+    frame = estimate_extraction(plan.store, name, load_model_entry(name, "extract")[1], texts)
     if not frame["calls"].sum():
         return None
     if frame["usd_at_most"].null_count():

@@ -3,10 +3,12 @@
 Prefect-free. What cannot be known beforehand (such as how many pages reports will cite) is None.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tasks.archive.pending import find_pending_pages
 from tasks.base import format_count
 from tasks.benchmarks.errors import EditionError
 from tasks.collection.request import begin_collection
@@ -15,8 +17,6 @@ from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
 from tasks.jobs.estimate import estimate_reports, get_most_usd
 from tasks.jobs.sessions import load_ask_entry
 from tasks.models.errors import ModelError
-from tasks.pending.pages import find_pending_pages
-from tasks.pending.questions import find_pending_articles, get_inverter
 from tasks.planning.judging import (
     ExpectedWork,
     OnProgress,
@@ -28,15 +28,17 @@ from tasks.planning.judging import (
 from tasks.planning.month import (
     Month,
     check_month,
-    group_agents,
     has_figures,
     has_pages,
     searches_archive,
 )
+from tasks.planning.options import AskOptions, AssignOptions
 from tasks.planning.sources import has_seed_pages, is_given_sources
-from tasks.processes.pool import HELPERS
+from tasks.planning.steps import Step, list_month_steps
+from tasks.processes.pool import HelperProcesses
 from tasks.protocols.registry import get_protocol
 from tasks.publishing.freshness import is_current
+from tasks.questions import find_pending_articles, get_inverter
 from tasks.site.mark import UnwritableSite
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -54,15 +56,19 @@ def plan_month(
     """Return the month's pending steps, in order."""
     collection = next(iter(store.rows(Collection, "edition = $1", [month.edition])), None)
     expected = _count_expected(store, month, collection)
-    asks = list(_plan_ask(store, month, expected))
+    steps = [*list_month_steps(store, month, look_ahead=True)]
+    asks = [
+        row
+        for step in steps
+        if isinstance(step.options, AskOptions)
+        for row in _plan_ask(store, month, step.options.agents, expected)
+    ]
     expected = expected.model_copy(update={"reports": sum(row.n or 0 for row in asks)})
-    try:
-        judging = list(plan_judging(store, month, expected, on_progress))
-    finally:
-        HELPERS.close()
+    with closing(HelperProcesses()) as helpers:
+        judging = list(plan_judging(store, helpers, month, expected, on_progress))
     return [
         _plan_collect(month, collection, expected),
-        *_plan_assign(month, expected),
+        *(_plan_assign(step, month, expected) for step in steps if step.flow == "assign"),
         *asks,
         _plan_fetch(store, month, expected),
         *judging,
@@ -132,22 +138,21 @@ def _plan_collect(
     return make_free_step("collect", f"{action} {expected.articles}", "the wiki", None)
 
 
-def _plan_assign(month: Month, expected: ExpectedWork) -> Iterator[PlannedStep]:
-    for name in month.protocols:
-        if "find_claims" not in get_protocol(name).kinds:
-            action = f"make {format_count(expected.to_write, 'prompt')} to write an article"
-            yield make_free_step(f"assign {name}", action, "nobody", 0)
-        elif not expected.questions:
-            yield make_free_step(
-                f"assign {name}", "make no questions: all are decided", "nobody", 0
-            )
-        else:
-            action = f"make questions from {format_count(expected.questions, 'article')}"
-            yield make_unpriced_step(f"assign {name}", action, f"the judge {month.judge}")
+def _plan_assign(step: Step, month: Month, expected: ExpectedWork) -> PlannedStep:
+    assert isinstance(step.options, AssignOptions)
+    if not step.options.asks_questions:
+        action = f"make {format_count(expected.to_write, 'prompt')} to write an article"
+        return make_free_step(step.name, action, "nobody", 0)
+    if not expected.questions:
+        return make_free_step(step.name, "make no questions: all are decided", "nobody", 0)
+    action = f"make questions from {format_count(expected.questions, 'article')}"
+    return make_unpriced_step(step.name, action, f"the judge {month.judge}")
 
 
-def _plan_ask(store: Warehouse, month: Month, expected: ExpectedWork) -> Iterator[PlannedStep]:
-    for agent in [agent for agents in group_agents(month) for agent in agents]:
+def _plan_ask(
+    store: Warehouse, month: Month, agents: Sequence[str], expected: ExpectedWork
+) -> Iterator[PlannedStep]:
+    for agent in agents:
         row = estimate_reports(store, [month.edition], [agent]).row(0, named=True)
         n = row["to_ask"] + expected.to_write
         each, most = row["usd_each"], get_most_usd(load_ask_entry(agent))

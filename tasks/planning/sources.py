@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from tasks.archive.pending import find_pending_pages, list_fetch_sources
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.web import load_web
 from tasks.extraction.bans import is_on_host
 from tasks.jobs.sessions import load_ask_entry
-from tasks.pending.pages import find_pending_pages, list_fetch_sources
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.store import Readable
 

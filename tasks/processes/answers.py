@@ -82,7 +82,9 @@ def decode_answer(
             raise InvalidAnswer("answered with neither a value nor an error")
         raised = RaisedError.model_validate_json(answer[1:])
     except ValidationError as error:
-        raise InvalidAnswer(f"answered with no {_describe_type(function)}") from error
+        returned = get_type_hints(function)["return"]
+        name = returned.__name__ if isinstance(returned, type) else str(returned)
+        raise InvalidAnswer(f"answered with no {name}") from error
     if raised.kind == "memory":
         raise MemoryError
     message = _clean(raised.message)
@@ -98,11 +100,6 @@ def _get_adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
     if "return" not in hints:
         raise TypeError(f"{_get_name(function)} runs in a helper, so declare the type it returns.")
     return TypeAdapter(hints["return"])
-
-
-def _describe_type(function: Callable[..., Any]) -> str:
-    returned = get_type_hints(function)["return"]
-    return returned.__name__ if isinstance(returned, type) else str(returned)
 
 
 def _get_name(named: Any) -> str:

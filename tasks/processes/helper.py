@@ -171,6 +171,34 @@ class Helper:
         return f"ended in {signal.Signals(-code).name}, perhaps for {more} memory"
 
 
+def run_bounded(
+    function: Callable[..., ResultT],
+    *arguments: Any,
+    seconds: float,
+    megabytes: int,
+    raises: Sequence[type[Exception]] = (),
+) -> ResultT:
+    """Call `function(*arguments)` in a new process; see `Helper.call`. Files from strangers may
+    compute for ever or fill the memory: then only this process ends.
+
+    Args:
+        seconds: limit on the elapsed time.
+        megabytes: limit on the address space.
+        raises: the function's own errors that the caller expects.
+
+    Raises:
+        LimitExceeded: too much time or memory, or the process died.
+        HelperFailed: the function raised an error that is not in `raises`.
+    """
+    helper = Helper(megabytes)
+    try:
+        return helper.call(function, *arguments, seconds=seconds, raises=raises)
+    except HelperCrashed as error:
+        raise LimitExceeded(str(error)) from error
+    finally:
+        helper.end()
+
+
 def _make_environment() -> dict[str, str]:
     """Return a helper's environment: the module path, and what we pass on."""
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}

@@ -132,5 +132,3 @@ TEXT_SECONDS = 60.0
 s; the longest that is read, of a hostile agent, would take minutes."""
 CELL_SECONDS = 300.0
 """Limit on what a helper judges at once: all that a protocol asks about one report."""
-HELPERS = HelperProcesses()
-"""This process's helpers; a flow closes them at its end."""

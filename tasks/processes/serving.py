@@ -48,16 +48,11 @@ def serve(megabytes: int | None) -> None:
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)  # what a library prints is no answer
     threading.Thread(target=_exit_with_parent, args=(calls.fileno(),), daemon=True).start()
-    for request in _read_calls(calls):
-        answer = _answer(request, answers)
+    while length := calls.read(LENGTH.size):
+        answer = _answer(calls.read(LENGTH.unpack(length)[0]), answers)
         answers.write(LENGTH.pack(len(answer)))
         answers.write(answer)
         answers.flush()
-
-
-def _read_calls(calls: BinaryIO) -> Iterator[bytes]:
-    while length := calls.read(LENGTH.size):
-        yield calls.read(LENGTH.unpack(length)[0])
 
 
 def _answer(request: bytes, answers: BinaryIO) -> bytes:

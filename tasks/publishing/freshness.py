@@ -15,8 +15,7 @@ from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
 
 PUBLISHED = """
-SELECT parameters FROM audit WHERE name = 'publish' AND outcome = 'ok' AND edition = $1
-ORDER BY began_at
+SELECT folder, judges FROM publications WHERE is_written AND edition = $1 ORDER BY published_at
 """
 COMPARED = ("leaderboard", "scores")
 """The tables to compare: every figure, and every report's scores with the ids of their cells. A new
@@ -35,10 +34,9 @@ class PublishedSite(Frozen):
 def find_sites(source: Readable, edition: str) -> list[PublishedSite]:
     """Return the edition's sites that `publish` or `refresh` has written and that are still there,
     the last one at the end."""
-    given = [json.loads(text) for (text,) in source.frame(PUBLISHED, [edition]).iter_rows()]
+    written = source.frame(PUBLISHED, [edition]).iter_rows()
     sites = [
-        PublishedSite(folder=each["to"], judges=each.get("judge") or each.get("judges") or ())
-        for each in given
+        PublishedSite(folder=folder, judges=json.loads(judges) or ()) for folder, judges in written
     ]
     if monthly := load_refresh().publish:
         folder = monthly.to.format(edition=edition)

@@ -6,7 +6,7 @@ from tasks.configuration.models import Missing
 from tasks.judging.cells import CellPlan
 from tasks.protocols.case import Protocol
 from tasks.scoring.addresses import has_news_of_addresses
-from tasks.warehouse.store import Warehouse
+from tasks.warehouse.store import Readable, Warehouse
 
 SCORER_VERSION = "5"
 """Raise it when a metric's formula changes: scores are then recomputed, verdicts are kept."""
@@ -24,6 +24,16 @@ def has_outdated_scores(warehouse: Warehouse, plans: Sequence[CellPlan]) -> bool
     return set(stored.iter_rows()) != current or has_news_of_addresses(
         warehouse, first.edition, first.agent, first.protocol, first.judge
     )
+
+
+def count_scored(source: Readable, edition: str, judge: str) -> dict[str, int]:
+    """Count the reports that a judge has scored, by protocol."""
+    counts = source.frame(
+        "SELECT protocol, count(DISTINCT (agent, assignment)) FROM scores "
+        "WHERE edition = $1 AND judge = $2 GROUP BY ALL ORDER BY protocol",
+        [edition, judge],
+    )
+    return dict(counts.iter_rows())
 
 
 def scored_cell(plan: CellPlan) -> str | None:

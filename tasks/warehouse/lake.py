@@ -33,6 +33,7 @@ INLINED_ROWS = 100
 RETRIES = 40
 """Retries of a commit that conflicts with another one; DuckLake waits longer each time."""
 CONNECT_SECONDS = 10
+EXTENSIONS = ("ducklake", "httpfs", "postgres_scanner")
 SCHEMA_LOCK = "pg_advisory_lock(hashtextextended('evergreen makes the schema ' || %s, 0))"
 
 
@@ -145,6 +146,28 @@ def extension_path(name: str) -> Path:
     raise LakeNotInstalled(
         f"duckdb-extension-{name.replace('_', '-')} for DuckDB {duckdb.__version__}"
     )
+
+
+def load_extensions() -> dict[str, str]:
+    """Load the extensions that a lake needs and return their versions.
+
+    Raises:
+        WarehouseError: one is not installed for this DuckDB, or cannot be loaded.
+    """
+    with duckdb.connect() as connection:
+        for name in EXTENSIONS:
+            try:
+                connection.execute(f"LOAD {quote_literal(str(extension_path(name)))}")
+            except duckdb.Error as error:
+                raise WarehouseError(
+                    f"DuckDB's extension {name} cannot be loaded ({first_line(error)})."
+                ) from error
+        rows = connection.execute(
+            "SELECT extension_name, extension_version FROM duckdb_extensions() "
+            "WHERE loaded AND list_contains($1, extension_name) ORDER BY 1",
+            [list(EXTENSIONS)],
+        ).fetchall()
+    return dict(rows)
 
 
 def _object_store_secret(environ: Mapping[str, str]) -> str:

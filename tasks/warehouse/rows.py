@@ -97,8 +97,6 @@ class Row(Frozen):
     table: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
     """The columns that identify a row. Writing a row again replaces it, or changes nothing."""
-    append_only: ClassVar[bool] = False
-    """Whether rows are never removed."""
 
 
 class Edition(Row):

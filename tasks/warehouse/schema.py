@@ -31,7 +31,7 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.sql import NO_EXTENSIONS, restrict
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE, upgrade_schema
 
-SCHEMA_VERSION = 18
+SCHEMA_VERSION = 19
 """Raise it with every change of a column or of sql/. Warehouses from OLDEST_UPGRADABLE on are
 upgraded when they are opened, older ones are refused."""
 

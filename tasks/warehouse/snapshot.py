@@ -15,11 +15,17 @@ import duckdb
 from pydantic import BaseModel, ConfigDict
 
 from tasks.files.opening import OutsideFile, open_file, resolve_within
-from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
 from tasks.warehouse.labels import HumanLabel
 from tasks.warehouse.location import LocationLike, parse_location
+from tasks.warehouse.operations import (
+    AuditEntry,
+    FetchedEdition,
+    KnownBackup,
+    MonthRefresh,
+    Publication,
+)
 from tasks.warehouse.rows import Row, utc_now
 from tasks.warehouse.schema import SCHEMA_VERSION, load_schema
 from tasks.warehouse.sql import NO_EXTENSIONS
@@ -35,7 +41,9 @@ EDITION_FILTERS: dict[type[Row], str] = {
     "SELECT unnest([call_id, refused_call]) FROM verdicts WHERE edition = $1))",
     BatchJob: "$1 IS NULL",
     # Snapshots are read and copied by more people than the warehouse.
-    AuditEntry: "$1 IS NULL",
+    **dict.fromkeys(
+        (Publication, MonthRefresh, FetchedEdition, KnownBackup, AuditEntry), "$1 IS NULL"
+    ),
     HumanLabel: "sheet IN (SELECT sheet FROM annotation_items WHERE edition = $1)",
 }
 """SQL that selects an edition's rows in tables without an edition column."""
@@ -91,7 +99,10 @@ def export_edition(warehouse: "Warehouse", edition: str) -> Path:
             rows=counts,
         )
         (target / "manifest.json").write_text(manifest.model_dump_json(indent=1), "utf-8")
-        _replace_link(folder / "latest", target)
+        fresh = folder / f".latest-{os.getpid()}"
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(target.name)
+        fresh.replace(folder / "latest")
     except (OSError, duckdb.IOException) as error:
         shutil.rmtree(target, ignore_errors=True)
         raise UnwritableWarehouse(
@@ -191,13 +202,6 @@ def _export_table(warehouse: "Warehouse", model: type[Row], edition: str, target
         f"{_select_rows(model)} ORDER BY {order}",
         [edition],
     )
-
-
-def _replace_link(link: Path, target: Path) -> None:
-    fresh = link.with_name(f".latest-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(target.name)
-    fresh.replace(link)
 
 
 def _file_safe(edition: str) -> str:

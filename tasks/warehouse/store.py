@@ -3,8 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import duckdb
 import polars as pl
 
-from tasks.warehouse.audit import AuditEntry, get_activity, read_notes
-from tasks.warehouse.errors import UnwritableWarehouse, WarehouseError
+from tasks.warehouse.errors import UnwritableWarehouse
 from tasks.warehouse.file_lock import lock_warehouse, wait_until_free
 from tasks.warehouse.lake import connect_lake, schema_lock, use_lake
 from tasks.warehouse.location import DuckDBFile, DuckLake, Location, LocationLike, parse_location
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from tasks.warehouse.lake_locks import LakeLocks
 
 RowT = TypeVar("RowT", bound=Row)
-PartT = TypeVar("PartT")
 
 
 class Readable(Protocol):
@@ -36,35 +33,6 @@ class Readable(Protocol):
 
     def frame(self, sql: str, parameters: Sequence[object] = ()) -> pl.DataFrame:
         """Return the result of a query as a Polars frame."""
-
-
-class RunContext:
-    """What runs hold open beside a warehouse, by type and names: a budget, judges, agents, a wiki.
-
-    Prefect's tasks look it up here: Prefect walks through whatever it passes to a task.
-    """
-
-    def __init__(self) -> None:
-        self._parts: dict[tuple[object, ...], Any] = {}
-
-    @contextmanager
-    def hold(self, part: PartT, *names: str) -> Iterator[PartT]:
-        """Let `get` return this part until the block ends."""
-        key = (type(part), *names)
-        self._parts[key] = part
-        try:
-            yield part
-        finally:
-            del self._parts[key]
-
-    def find(self, kind: type[PartT], *names: str) -> PartT | None:
-        """Return the part of this type and these names; None if there is none."""
-        return self._parts.get((kind, *names))
-
-    def get(self, kind: type[PartT], *names: str) -> PartT:
-        """Return the part of this type and these names, which must be there."""
-        part: PartT = self._parts[(kind, *names)]
-        return part
 
 
 class Warehouse:
@@ -80,8 +48,8 @@ class Warehouse:
         """The uuid made with the warehouse. It is part of every cache key."""
         self.locks = _make_locks(where, identity)
         """Locks against other processes that work in the same warehouse."""
-        self.context = RunContext()
-        """What this process's runs hold open beside it."""
+        self.asked_agents: set[tuple[str, str]] = set()
+        """The editions and agents that this process is asking for reports."""
         counter = WriteCounter(where.path, connection) if isinstance(where, DuckDBFile) else None
         self.lost = counter.lost if counter else None
         """What is said if committed writes are missing."""
@@ -112,11 +80,11 @@ class Warehouse:
 
     def write(self, *changes: Change) -> None:
         """Write changes in one transaction; return once they are committed."""
-        self._submit(*changes).result()
+        self._writer.submit(changes).result()
 
     async def write_async(self, *changes: Change) -> None:
         """Like `write`, without blocking the event loop."""
-        await asyncio.wrap_future(self._submit(*changes))
+        await asyncio.wrap_future(self._writer.submit(changes))
 
     @contextmanager
     def pretend(self, changes: Sequence[Change]) -> Iterator[None]:
@@ -129,34 +97,10 @@ class Warehouse:
         finally:
             cursor.rollback()
 
-    def take_notes(self) -> None:
-        """Take in the rows of the audit that wait as notes. A row that is complete stays."""
-        for path, entry in read_notes(self.location):
-            kept = self.rows(AuditEntry, "audit_id = $1", [entry.audit_id])
-            if not kept or kept[0].ended_at is None:
-                only_new = entry.ended_at is None
-                self._writer.submit([Change(AuditEntry, [entry], only_new=only_new)]).result()
-            path.unlink(missing_ok=True)
-
     def close(self) -> None:
         self._writer.close()
         self.locks.close()
         self._connection.close()
-
-    def _submit(self, *changes: Change) -> Future[None]:
-        """Queue changes; the first ones of what this process does bring its row of the audit."""
-        activity = get_activity()
-        if (
-            activity is None
-            or activity.is_recorded
-            or activity.where.url != self.url
-            or not any(change.rows or change.replacing for change in changes)
-        ):
-            return self._writer.submit(changes)
-        recorded = Change(AuditEntry, [activity.entry], only_new=True)
-        commit = self._writer.submit([recorded, *changes])
-        activity.commits.append(commit)
-        return commit
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         if not hasattr(self._local, "cursor"):
@@ -215,22 +159,10 @@ def open_warehouse(
             raise translate_error(error) from error
         _open[where.url] = warehouse
         try:
-            with suppress(OSError, WarehouseError):  # what is not taken in now waits for the next
-                warehouse.take_notes()
             yield warehouse
-            with suppress(OSError, WarehouseError):
-                warehouse.take_notes()  # of those that ended meanwhile
         finally:
             del _open[where.url]
             warehouse.close()
-
-
-def get_open_warehouse(where: LocationLike) -> Warehouse:
-    """Return the warehouse that this process has opened at `where`."""
-    try:
-        return _open[parse_location(where).url]
-    except KeyError:
-        raise WarehouseError(f"{where} is not open in this process. Run inside a flow.") from None
 
 
 def _make_locks(where: Location, identity: str) -> "LocalLocks | LakeLocks":

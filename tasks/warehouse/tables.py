@@ -1,9 +1,15 @@
 """Every table, in the order of the pipeline."""
 
-from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.jobs import CollectionCost, ImportIssue, Job, ReportFile
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
+from tasks.warehouse.operations import (
+    AuditEntry,
+    FetchedEdition,
+    KnownBackup,
+    MonthRefresh,
+    Publication,
+)
 from tasks.warehouse.pages import AbsentPage, Fetch, Page, SeedPage
 from tasks.warehouse.questions import Question
 from tasks.warehouse.results import AgentPair, Cell, Diagnostic, LeaderboardRow, Score, Verdict
@@ -38,5 +44,5 @@ TABLES: tuple[type[Row], ...] = (
     ImportIssue, Fact, Claim, Citation, Extraction, SeedPage, Fetch, Page, AbsentPage,
     Call, BatchJob,
     Cell, Verdict, Score, LeaderboardRow, AgentPair, Diagnostic, AnnotationItem, HumanLabel,
-    AuditEntry,
+    Publication, MonthRefresh, FetchedEdition, KnownBackup, AuditEntry,
 )  # fmt: skip

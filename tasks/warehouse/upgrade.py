@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import duckdb
 
 from tasks.warehouse.columns import build_table_sql, list_columns
+from tasks.warehouse.operations import REPORTS_SHA
 
 OLDEST_UPGRADABLE = 12
 """The oldest schema version that differs from this one by new tables, new columns that may be null,
@@ -22,10 +23,44 @@ RENAMED_METRICS: Mapping[tuple[str, str], str | None] = {
 stored figure keeps a name that means something else. What has a new definition comes with the next
 evaluation."""
 
+UNAUDITED_IN = 19
+CARRY_OVER = f"""
+INSERT INTO publications (edition, published_at, folder, judges, is_written)
+SELECT edition, began_at, given ->> 'to' AS folder,
+    coalesce((given -> 'judge')::VARCHAR, (given -> 'judges')::VARCHAR, '[]'), outcome = 'ok'
+FROM (SELECT *, try_cast(parameters AS JSON) AS given FROM audit)
+WHERE name = 'publish' AND outcome IN ('ok', 'incomplete') AND edition IS NOT NULL
+    AND folder IS NOT NULL;
+
+INSERT INTO refreshes (edition, began_at, options, outcome)
+SELECT coalesce(edition, ''), began_at, parameters,
+    CASE WHEN outcome IN ('ok', 'incomplete') THEN outcome ELSE 'begun' END
+FROM audit WHERE name = 'refresh';
+
+INSERT INTO fetched_editions (edition, ended_at, reports_sha)
+WITH reported AS (SELECT edition, {REPORTS_SHA} AS sha FROM reports GROUP BY edition),
+came AS (
+    SELECT edition, max(began_at) AS last_at FROM audit
+    WHERE name LIKE 'import %' OR name IN ('ask', 'refresh') GROUP BY edition
+)
+SELECT edition, max(a.ended_at), coalesce(any_value(r.sha), '')
+FROM audit AS a LEFT JOIN came AS c USING (edition) LEFT JOIN reported AS r USING (edition)
+WHERE a.name = 'fetch' AND a.ended_at IS NOT NULL AND edition IS NOT NULL
+    AND a.began_at > coalesce(c.last_at, TIMESTAMP 'epoch')
+GROUP BY edition;
+
+INSERT INTO backups (began_at, place)
+SELECT began_at, any_value(try_cast(parameters AS JSON) ->> 'to') AS place
+FROM audit WHERE name = 'backup' AND outcome IN ('ok', 'incomplete')
+GROUP BY began_at HAVING place IS NOT NULL;
+"""
+"""What the audit, which versions before that kept, says of sites, months, fetches and backups."""
+
 
 def upgrade_schema(connection: duckdb.DuckDBPyConnection, version: int, views: str) -> None:
-    """Add the tables and columns that are missing, rename stored figures, make the views anew and
-    set the version, in one transaction. Stored rows have null in the new columns.
+    """Add the tables and columns that are missing, fill the new tables, rename stored figures, make
+    the views anew and set the version, in one transaction. Stored rows have null in the new
+    columns.
 
     Args:
         version: The schema version that the warehouse gets.
@@ -49,6 +84,8 @@ def upgrade_schema(connection: duckdb.DuckDBPyConnection, version: int, views: s
                 connection.execute(f'ALTER TABLE {model.table} ADD COLUMN "{name}" {kind}')
     [(stored,)] = connection.execute("SELECT schema_version FROM warehouse_info").fetchall()
     rename_metrics(connection, stored)
+    if stored < UNAUDITED_IN:
+        connection.execute(CARRY_OVER)
     connection.execute("ALTER TABLE warehouse_info ADD COLUMN IF NOT EXISTS writes BIGINT")
     for (view,) in connection.execute(
         "SELECT view_name FROM duckdb_views() "

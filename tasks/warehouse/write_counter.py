@@ -18,9 +18,7 @@ from tasks.foreign_text import make_visible
 from tasks.warehouse.rows import UtcDatetime, utc_now
 
 NEWEST_BACKUP = (
-    "SELECT json_extract_string(try_cast(parameters AS JSON), '$.to') AS place, began_at "
-    "FROM audit WHERE name = 'backup' AND outcome IN ('ok', 'incomplete') AND began_at <= $1 "
-    "AND place IS NOT NULL ORDER BY began_at DESC LIMIT 1"
+    "SELECT place, began_at FROM backups WHERE began_at <= $1 ORDER BY began_at DESC LIMIT 1"
 )
 """The newest of the backups that may hold what is missing."""
 TIME = "%Y-%m-%d %H:%M:%S UTC"
@@ -85,7 +83,7 @@ def _read_count(path: Path, identity: str) -> WriteCount:
 def _describe(warehouse: Path, count: WriteCount, connection: duckdb.DuckDBPyConnection) -> str:
     found = connection.execute(NEWEST_BACKUP, [count.last_at.replace(tzinfo=None)]).fetchone()
     place, made = found or ("FOLDER", None)
-    newest = f"the newest is of {made:{TIME}}" if made else "its audit names none"
+    newest = f"the newest is of {made:{TIME}}" if made else "none is known"
     text = (
         f"{warehouse}: {count.missing:,} committed writes are missing, the last of "
         f"{count.last_at:{TIME}}. Its log, {warehouse.name}.wal, was cut or removed, or an older "

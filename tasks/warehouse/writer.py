@@ -45,10 +45,6 @@ class Change:
     """Do not look for existing rows: the caller knows that there are none with these keys. A
     transaction inserts all appended rows of a table at once."""
 
-    def __post_init__(self) -> None:
-        if self.model.append_only and self.replacing:
-            raise ValueError(f"Rows of {self.model.table} are never removed.")
-
 
 @dataclass(frozen=True)
 class _Unit:

@@ -14,6 +14,7 @@ import pytest
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
+from flows.import_edition import hash_files
 from tasks.agents.kinds.file_drop import FileDropAsk
 from tasks.annotation.table import read_table
 from tasks.benchmarks.answer_files import read_answers
@@ -30,8 +31,7 @@ from tasks.files.opening import open_file
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import import_reports
 from tasks.jobs.file_drop import exchange_files
-from tasks.pending.reports import PendingReport
-from tasks.reports import hash_files
+from tasks.jobs.pending import PendingReport
 from tasks.sandbox.corpus import read_corpus
 from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.rows import Assignment, Edition, Report

@@ -42,12 +42,6 @@ class Work:
     def warehouse(self) -> Path:
         return self.folder / "warehouse.duckdb"
 
-    @property
-    def evaluation(self) -> Any:
-        from tasks.pending.evaluation import Evaluation
-
-        return Evaluation(str(self.warehouse), EDITION, PROTOCOLS, (), JUDGE)
-
     @contextmanager
     def timed(self) -> Iterator[None]:
         began = time.perf_counter()
@@ -55,6 +49,26 @@ class Work:
             yield
         finally:
             self.seconds += time.perf_counter() - began
+
+    @contextmanager
+    def plan(self) -> Iterator[Any]:
+        """What is pending; the warehouse is open meanwhile."""
+        from tasks.run import Plan, Selection
+        from tasks.warehouse.store import open_warehouse
+
+        with open_warehouse(self.warehouse) as store:
+            yield Plan(store, Selection(edition=EDITION, protocols=PROTOCOLS, judge=JUDGE))
+
+    def stage(self, stage: Any) -> int:
+        """Run a stage as `evaluate` does; how many items were pending."""
+        from flows.stages import run_stage_flow
+        from tasks.run import open_run
+
+        with self.plan() as plan:
+            n = len(plan.find_pending(stage))
+            with open_run(plan) as run:
+                self.flow(lambda: run_stage_flow(run, stage))
+        return n
 
     def flow(self, run: Callable[[], Awaitable[Any]]) -> Any:
         """Run a flow as `flows.run` does, with the warehouse open."""
@@ -114,61 +128,41 @@ def plan(work: Work) -> int:
 
 
 def _plans(work: Work) -> list[Any]:
-    from tasks.pending.evaluation import plan_run_cells
-    from tasks.warehouse.store import open_warehouse
+    from tasks.verdicts import list_cells
 
-    with open_warehouse(work.warehouse):
-        found: list[Any] = plan_run_cells(work.evaluation)
+    with work.plan() as plan:
+        found: list[Any] = plan.ask(list_cells)
         return found
 
 
 def diagnostics(work: Work) -> int:
     """Style figures of all texts."""
-    from flows.stages import diagnostics_stage
-    from tasks.pending.evaluation import find_pending_diagnostics
-    from tasks.processes.pool import HELPERS
-    from tasks.warehouse.store import open_warehouse
+    from tasks.diagnostics import DIAGNOSTICS
 
-    with open_warehouse(work.warehouse) as store:
-        todo = find_pending_diagnostics(store, EDITION)
-    work.flow(lambda: diagnostics_stage(work.evaluation, todo))
-    HELPERS.close()
-    return work.articles * (work.agents + 1)
+    return work.stage(DIAGNOSTICS)
 
 
 def verdicts(work: Work) -> int:
     """Judge the cells that are pending, their questions answered by the ledger."""
-    from flows.stages import verdicts_stage
+    from tasks.verdicts import VERDICTS
 
-    todo = [plan for plan in _plans(work) if plan.state == "pending"]
-    work.flow(lambda: verdicts_stage(work.evaluation, todo))
-    return len(todo)
+    return work.stage(VERDICTS)
 
 
 def scores(work: Work) -> int:
     """One row per report and metric."""
-    from flows.stages import scores_stage
-    from tasks.pending.evaluation import find_pending_scores
-    from tasks.warehouse.store import open_warehouse
+    from tasks.scores import SCORES
 
-    plans = _plans(work)
-    with open_warehouse(work.warehouse) as store:
-        todo = find_pending_scores(store, plans)
-    work.flow(lambda: scores_stage(work.evaluation, todo))
+    work.stage(SCORES)
     return _count(work, "scores")
 
 
 def leaderboard(work: Work) -> int:
     """Figures, intervals, rank ranges, pairs; without the snapshot, which is the next stage."""
-    from flows import stages
     from tasks import leaderboard as module
-    from tasks.pending.evaluation import compute_current_rows
-    from tasks.warehouse.store import open_warehouse
 
     module.export_edition = lambda warehouse, edition: Path()  # type: ignore[attr-defined]
-    with open_warehouse(work.warehouse):
-        rows = compute_current_rows(work.evaluation)
-    work.flow(lambda: stages.leaderboard_stage(work.evaluation, rows))
+    work.stage(module.LEADERBOARD)
     return _count(work, "leaderboard") + _count(work, "agent_pairs")
 
 
@@ -189,7 +183,8 @@ def again(work: Work) -> int:
     from flows.evaluate import evaluate
 
     asked: Any = {"judge": JUDGE, "protocols": list(PROTOCOLS), "warehouse": str(work.warehouse)}
-    state = work.flow(lambda: evaluate(EDITION, **asked, return_state=True))
+    running: Any = evaluate
+    state = work.flow(lambda: running(EDITION, **asked, return_state=True))
     if state.name != "Completed":
         raise SystemExit(f"{state.name}: {state.message}")
     return 1

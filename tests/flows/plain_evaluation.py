@@ -30,8 +30,8 @@ def evaluate_plainly(
 
     with plain_prefect(), no_helpers():
         running: Any = evaluate(
-            "sample", list(protocols), list(agents), judge, str(path), extractor, PERMITTED_USD,
-            extract_again=extract_again, return_state=True,
+            "sample", list(protocols), list(agents), judge, extractor, PERMITTED_USD,
+            extract_again=extract_again, warehouse=str(path), return_state=True,
         )  # fmt: skip
         state = asyncio.run(running)
     if not state.is_completed():

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tasks.costs.budget import open_budget
 from tasks.jobs.sessions import open_job_runner
 from tasks.models.errors import Misconfigured
 from tasks.warehouse.store import open_warehouse
 from tests.flows.asked_runs import KINDS, askable, serving_agent
 from tests.flows.conftest import Evergreen
 from tests.servers.jobs import JobScript
+from tests.tasks.runs import run_of
 
 
 @pytest.fixture
@@ -48,11 +48,11 @@ def test_check_says_in_words_what_is_wrong(
 
 def test_an_agent_that_is_being_asked_is_not_asked_again_beside_it(path: Path) -> None:
     async def twice() -> None:
-        with open_warehouse(path) as store, open_budget(store, None):
-            async with open_job_runner(store, "sample", "openai"):
+        with open_warehouse(path) as store, run_of(store, "sample") as run:
+            async with open_job_runner(run, "sample", "openai"):
                 with pytest.raises(Misconfigured, match="in this process already"):
-                    await open_job_runner(store, "sample", "openai").__aenter__()
-            async with open_job_runner(store, "sample", "openai"):
+                    await open_job_runner(run, "sample", "openai").__aenter__()
+            async with open_job_runner(run, "sample", "openai"):
                 pass
 
     with serving_agent(server_of("openai"), "openai"):

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from flows import run
-from flows.run import run_flow
+from flows.run import run_flow, warn_about_ends
+from tasks.planning.options import EvaluateOptions
 
 LITE = "gemini-2.5-flash retires on 2026-12-01, in 3 days; its successor is gemini-3.5-flash-lite."
 
@@ -38,11 +39,14 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_what_ends_soon_is_told_first(
     parameters: dict[str, Any], said: list[str], told: list[str]
 ) -> None:
-    with pytest.raises(InterruptedError):
-        run_flow("evaluate", parameters)
-    assert [line for line in told if "Starting" not in line] == said
+    warn_about_ends(parameters)
+    assert told == said
 
 
 def test_where_nothing_is_pending_nothing_is_told(told: list[str]) -> None:
-    run_flow("evaluate", {"judge": "gemini-2.5-flash"}, "all is judged")
+    options = EvaluateOptions(edition="e", judge="gemini-2.5-flash")
+    run_flow("evaluate", options, "all is judged")
     assert told == []
+    with pytest.raises(InterruptedError):
+        run_flow("evaluate", options)
+    assert told[0] == LITE

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import duckdb
 
-OF_THE_RUN = ("audit", "calls", "warehouse_info")
-"""Tables that say who did what when, and how long a question took."""
+OF_THE_RUN = ("calls", "fetched_editions", "refreshes", "warehouse_info")
+"""Tables that say what was done when, and how long a question took."""
 MADE_AT = ("imported_at", "finished_at", "called_at", "fetched_at")
 Tables = dict[str, list[tuple[object, ...]]]
 """Rows by table."""

@@ -25,9 +25,13 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.imports.wlc import import_edition
-from tasks.judging.session import judge_session
-from tasks.pending.questions import PendingArticle, find_pending_articles, get_inverter
-from tasks.questions import QuestionsOpen, make_questions
+from tasks.questions import (
+    PendingArticle,
+    QuestionsOpen,
+    find_pending_articles,
+    get_inverter,
+    make_questions,
+)
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -36,6 +40,7 @@ from tests.servers.gemini import GeminiServer
 from tests.servers.oracle import Answer, Oracle
 from tests.servers.oracle_inversion import inverted
 from tests.servers.serving import serving
+from tests.tasks.runs import open_judge
 
 ROOT = Path(__file__).resolve().parents[2]
 EDITION = "2025_Mar_Nov"
@@ -81,10 +86,10 @@ def asked(options: argparse.Namespace, warehouse: Warehouse) -> Iterator[str]:
 
 
 async def inverted_articles(warehouse: Warehouse, judge: str, n_articles: int) -> None:
-    async with judge_session(warehouse, judge):
+    async with open_judge(warehouse, judge) as session:
         for pending in chosen(warehouse, judge, n_articles):
             try:
-                await make_questions.fn(warehouse, pending, judge)
+                await make_questions(warehouse, session, pending, judge)
             except QuestionsOpen as error:
                 print(f"open: {error}"[:300])
 

@@ -14,8 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from tasks.configuration.web import ReadingBounds
-from tasks.processes.bounded import run_bounded
-from tasks.processes.helper import LimitExceeded
+from tasks.processes.helper import LimitExceeded, run_bounded
 from tasks.web.kinds import decode_page
 from tasks.web.readers import read_page
 from tasks.web.walls import classify_text

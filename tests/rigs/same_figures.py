@@ -33,8 +33,8 @@ from tests.rigs.research_editions import PROTOCOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = "../shared/data/wlc/2025_Mar_Nov"
-OTHERS = {"warehouse_info", "audit"}
-"""Tables that say when something was made, and by whom."""
+OTHERS = {"warehouse_info", "audit", "publications", "refreshes", "fetched_editions", "backups"}
+"""Tables that say when something was done, and by whom."""
 WITHOUT = {*MADE_AT, *INCIDENTAL, "message"}
 """Columns that say when or how something was made, and messages, which may be reworded."""
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from tasks.judging.session import judge_session
-from tasks.key_points import make_key_points
-from tasks.pending.key_points import PendingKeyPoints
+from tasks.key_points import PendingKeyPoints, make_key_points
 from tasks.warehouse.store import Warehouse
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
+from tests.tasks.runs import open_judge
 
 JUDGE = "gemini-3.8-flash"
 
@@ -36,8 +35,8 @@ def made(warehouse: Warehouse, items: list[PendingKeyPoints]) -> None:
     """Have key points made by this judge."""
 
     async def make() -> None:
-        async with judge_session(warehouse, JUDGE):
+        async with open_judge(warehouse, JUDGE) as session:
             for item in items:
-                await make_key_points.fn(warehouse, item, JUDGE)
+                await make_key_points(warehouse, session.judge, item)
 
     asyncio.run(make())

@@ -12,9 +12,10 @@ import pytest
 from tasks.agents.agent import JobRequest, JobStatus
 from tasks.agents.kind import AgentLimits, AgentPrice
 from tasks.agents.kinds.openai_responses import OpenAiResponsesAsk
+from tasks.jobs.pending import PendingReport, find_pending_reports
 from tasks.jobs.run import JobRunner
 from tasks.models.budget import Budget
-from tasks.pending.reports import PendingReport, find_pending_reports
+from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -87,7 +88,7 @@ def asker_of(
     entry = ask_entry(**more)
     return JobRunner(
         agent=AGENT, kind=entry.kind, ask=entry, client=client, warehouse=warehouse,
-        budget=budget or Budget(), reply=REPLY,
+        budget=budget or Budget(), helpers=HelperProcesses(1), reply=REPLY,
     )  # fmt: skip
 
 

@@ -6,9 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tasks.drafts import NoDraft, draft_article
-from tasks.judging.session import judge_session
-from tasks.pending.drafts import find_pending_drafts
+from tasks.drafts import NoDraft, draft_article, find_pending_drafts
 from tasks.warehouse.pages import Page, PageStatus
 from tasks.warehouse.rows import Article, Assignment, Edition, Fact, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -18,6 +16,7 @@ from tests.servers.fences import Parsed
 from tests.servers.oracle import Answer, Oracle
 from tests.servers.oracle_drafting import drafted
 from tests.tasks.answering import JUDGE
+from tests.tasks.runs import open_judge
 
 TITLE = "Red Lighthouse"
 FACTS = tuple(
@@ -77,10 +76,10 @@ def work(warehouse: Warehouse, folder: Path) -> list[str]:
 
     async def all_of() -> list[str]:
         said = []
-        async with judge_session(warehouse, JUDGE):
+        async with open_judge(warehouse, JUDGE) as session:
             for pending in find_pending_drafts(warehouse, "e", folder):
                 try:
-                    await draft_article.fn(warehouse, pending, JUDGE)
+                    await draft_article(warehouse, session, pending, JUDGE)
                 except NoDraft as error:
                     said.append(str(error))
         return said

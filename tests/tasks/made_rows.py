@@ -3,13 +3,14 @@
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.jobs import Job
+from tasks.warehouse.operations import AuditEntry
 from tasks.warehouse.results import AgentPair, Cell
 from tasks.warehouse.rows import Row
 
 RowT = TypeVar("RowT", bound=Row)
 SHA = "0" * 64
+BEGAN = datetime(2026, 11, 20, 6, tzinfo=UTC)
 USUAL: dict[str, Any] = {
     "edition": "e", "agent": "a", "assignment": "x", "article": "x", "number": 0, "title": "X",
     "text": "A text.", "text_sha": SHA, "url": "https://example.org/x", "source_path": "x.md",
@@ -26,7 +27,8 @@ USUAL: dict[str, Any] = {
     "created_until": datetime(2026, 11, 1, tzinfo=UTC),
 }  # fmt: skip
 OTHERWISE: dict[type[Row], dict[str, Any]] = {
-    Job: {"kind": "http"}, AuditEntry: {"kind": "command"}, Cell: {"status": "done"},
+    Job: {"kind": "http"}, Cell: {"status": "done"},
+    AuditEntry: {"kind": "command", "outcome": "ok", "began_at": BEGAN},
     AgentPair: {"other": "b", "n_pairs": 1, "seed": 1} | dict.fromkeys(
         ("difference", "low", "high", "effect_size", "better_share", "p", "p_adjusted")),
 }  # fmt: skip

@@ -14,17 +14,17 @@ import pytest
 
 from flows.cli.import_queries import import_drgym
 from tasks.archive.export import export_texts
+from tasks.archive.pending import describe_open_pages, find_pending_pages
 from tasks.benchmarks.drgym import SET, read_clicked_documents, read_drgym
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedDocument
 from tasks.imports.queries import import_queries
-from tasks.judges.registry import load_judge, load_judge_entry
+from tasks.judges.registry import load_judge_entry
 from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
-from tasks.pending.key_points import DOCUMENT_CHARS, find_pending_key_points, load_documents
-from tasks.pending.pages import describe_open_pages, find_pending_pages
-from tasks.pending.status import count_stages
+from tasks.key_points import DOCUMENT_CHARS, find_pending_key_points, load_documents
 from tasks.planning.estimate import estimate_key_points
+from tasks.planning.stages import count_stages
 from tasks.protocols.registry import get_protocol
 from tasks.sandbox.snapshot import read_ban
 from tasks.warehouse.location import parse_location
@@ -109,7 +109,7 @@ def test_documents_are_fetched_as_cited_pages_are_and_need_no_agent(warehouse: W
     assert "3 pages" in str(describe_open_pages(warehouse, "gym"))
     fetched(warehouse, A, B)
     assert [r.url for r in find_pending_pages(warehouse, "gym", "direct")] == [C]
-    counts = {c.stage: c for c in count_stages(warehouse, "gym", load_judge("offline"))}
+    counts = {c.stage: c for c in count_stages(warehouse, "gym", "offline")}
     assert (counts["pages"].done, counts["pages"].pending) == (2, 1)
 
 

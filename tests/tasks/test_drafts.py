@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tasks.benchmarks.rigorous_drafts import DraftFile, read_draft
+from tasks.drafts import draft_file_name, find_pending_drafts, get_drafter
 from tasks.editions.names import UnknownName
 from tasks.models.errors import Misconfigured
-from tasks.pending.drafts import draft_file_name, find_pending_drafts, get_drafter
 from tasks.warehouse.store import Warehouse
 from tests.tasks.answering import JUDGE, answering
 from tests.tasks.drafted_articles import FACTS, TITLE, Model, edition, work

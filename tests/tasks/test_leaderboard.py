@@ -52,7 +52,7 @@ def scored(warehouse: Warehouse, metrics: Sequence[str] = ("coverage_wiki", "ref
 
 def publish(warehouse: Warehouse) -> None:
     rows = build_leaderboard_rows(warehouse, "e", [FACT])
-    asyncio.run(write_leaderboard.fn(warehouse, "e", rows))
+    asyncio.run(write_leaderboard(warehouse, "e", rows))
 
 
 def test_a_published_leaderboard_says_how_sure_it_is_and_so_does_its_export(

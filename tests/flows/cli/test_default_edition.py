@@ -82,13 +82,6 @@ def test_without_an_edition_it_is_said_how_to_make_one(
     assert (code, "has no edition yet. Import one (" in said) == (1, True)
 
 
-def test_the_audit_records_the_edition_that_was_meant(path: Path, evergreen: Evergreen) -> None:
-    add_edition(path, "older", days_ago=2)
-    assert evergreen("publish", "--to", path.parent / "w.duckdb", "--warehouse", path)[0] == 1
-    _, out, _ = evergreen("audit", "--format", "json", "--warehouse", path)
-    assert [row["edition"] for row in json.loads(out)] == ["older"]
-
-
 def test_no_command_needs_the_name_of_an_edition() -> None:
     parameters = {name: command.command.params for name, command in TABLE.items()}
     assert [

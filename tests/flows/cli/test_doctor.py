@@ -14,7 +14,7 @@ from tasks.doctor import software as checkup_software
 from tasks.doctor.finding import Finding
 from tasks.doctor.server import PrefectServer, check_server
 from tasks.warehouse.file_lock import lock_warehouse
-from tasks.warehouse.lake_maintenance import load_extensions
+from tasks.warehouse.lake import load_extensions
 from tests.flows.conftest import Evergreen
 from tests.tasks.annotated import sample_warehouse
 

@@ -10,6 +10,7 @@ import pytest
 
 from flows.cli import ask as ask_commands
 from flows.cli import evaluate as evaluate_command
+from tasks.planning.options import FlowOptions
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import KEY, at_hand, configured, value, write_configs
 from tests.servers.gemini import GeminiServer
@@ -31,8 +32,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
     """The parameters of the flows that commands start here; none is run."""
     flows: list[dict[str, object]] = []
 
-    def start(name: str, parameters: dict[str, object], done: str | None) -> tuple[bool, str]:
-        flows.append(parameters)
+    def start(name: str, options: FlowOptions, *_: object) -> tuple[bool, str]:
+        flows.append(options.model_dump())
         return True, "not run"
 
     monkeypatch.setattr(evaluate_command, "run_flow", start)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tasks.planning.outcomes import read_outcome
+from tasks.planning.options import ReadOptions
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.flows.refused_server import STARTED, fetch_a_page, refused_server
+from tests.tasks.runs import outcome_of
 
 __all__ = ["refused_server"]
 
@@ -32,9 +33,9 @@ def test_where_no_page_was_fetched_none_is_read_again(
     assert "Nothing was pending: sample: there are no fetched pages to read again." in said
     with open_warehouse(warehouse) as store:
         store._connection.execute("UPDATE editions SET title = 'Another title'")
-        assert read_outcome(store, "sample") is None
+        assert outcome_of(store, ReadOptions(edition="sample")) is None
         export_edition(store, "sample")
-        assert read_outcome(store, "sample")
+        assert outcome_of(store, ReadOptions(edition="sample"))
     fetch_a_page(warehouse)
     assert STARTED in evergreen(*read)[2]
 

@@ -44,7 +44,7 @@ def run(
     """Run the items that end with these errors; the failures, and the items that were begun."""
     begun: list[str] = []
 
-    async def one(item: str) -> BaseException | None:
+    async def one(item: str, on_progress: Any) -> BaseException | None:
         begun.append(item)
         await asyncio.sleep(0)
         return errors[item]
@@ -73,7 +73,7 @@ def test_an_error_that_no_item_could_escape_stops_its_own_group(bar: Bar) -> Non
 def test_items_that_run_at_a_time_are_limited(bar: Bar) -> None:
     at_a_time: list[int] = [0]
 
-    async def one(item: str) -> None:
+    async def one(item: str, on_progress: Any) -> None:
         at_a_time.append(at_a_time[-1] + 1)
         await asyncio.sleep(0.001)
         at_a_time.append(at_a_time[-1] - 1)
@@ -86,7 +86,7 @@ def test_items_that_run_at_a_time_are_limited(bar: Bar) -> None:
 def test_an_item_that_has_to_wait_is_run_once_more_when_the_others_are_done(bar: Bar) -> None:
     begun: list[str] = []
 
-    async def one(item: str) -> BaseException | None:
+    async def one(item: str, on_progress: Any) -> BaseException | None:
         begun.append(item)
         return Later() if begun.count(item) == 1 and item == "a" else None
 
@@ -97,7 +97,7 @@ def test_an_item_that_has_to_wait_is_run_once_more_when_the_others_are_done(bar:
 def test_a_warehouse_that_cannot_be_written_cancels_what_is_under_way(bar: Bar) -> None:
     ended: list[str] = []
 
-    async def one(item: str) -> None:
+    async def one(item: str, on_progress: Any) -> None:
         if item == "a":
             raise UnwritableWarehouse("The disk is full.")
         try:

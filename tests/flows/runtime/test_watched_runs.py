@@ -2,6 +2,8 @@
 
 import asyncio
 from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES
@@ -9,7 +11,8 @@ from prefect.settings import PREFECT_CLIENT_MAX_RETRIES
 from flows.runtime import watched_runs
 from flows.runtime.server import ServerLost
 from flows.runtime.watched_runs import watch
-from flows.stages import stage_flow
+from flows.stages import run_stage_flow
+from tasks.run import Plan, Selection
 
 
 @pytest.fixture(autouse=True)
@@ -79,11 +82,9 @@ def test_an_interruption_waits_for_a_paid_call(capsys: pytest.CaptureFixture[str
 
 
 def test_no_stage_starts_after_an_interruption_that_prefect_has_dropped() -> None:
-    started = []
-
-    @stage_flow("scores")
-    async def stage(run: object, todo: object) -> None:
-        started.append(todo)
+    started: list[object] = []
+    stage: Any = SimpleNamespace(name="scores", find_pending=lambda plan: [1], open=started.append)
+    context: Any = SimpleNamespace(plan=Plan(None, Selection(edition="e")))  # type: ignore[arg-type]
 
     async def run() -> None:
         task = asyncio.current_task()
@@ -91,7 +92,7 @@ def test_no_stage_starts_after_an_interruption_that_prefect_has_dropped() -> Non
         task.cancel()
         with suppress(asyncio.CancelledError):  # as Prefect does while a flow ends
             await asyncio.sleep(0)
-        await stage(None, [1])  # type: ignore[arg-type]
+        await run_stage_flow(context, stage)
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(run())

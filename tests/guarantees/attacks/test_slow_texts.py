@@ -1,8 +1,10 @@
 """An agent whose report is made to take long to read."""
 
 import asyncio
+import re
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,28 +13,20 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
-from tasks.claims import ExtractionFailed, extract_statements
-from tasks.diagnostics import MeasuringFailed, diagnose_agent
+from tasks.claims import CLAIMS, ExtractionFailed, Extractor, find_pending_extractions
+from tasks.diagnostics import DIAGNOSTICS, MeasuringFailed, find_pending_diagnostics
 from tasks.jobs.rendering import SHORT_CHARS, render_text
-from tasks.judging.cases import CaseLoader
-from tasks.judging.session import judge_session
-from tasks.pending.evaluation import (
-    Evaluation,
-    compute_current_rows,
-    find_pending_diagnostics,
-    plan_run_cells,
-)
-from tasks.pending.extractions import find_pending_extractions
+from tasks.leaderboard import find_pending_rows
 from tasks.processes.helper import LimitExceeded
-from tasks.processes.pool import CELL_SECONDS, HELPERS, TEXT_SECONDS, HelperProcesses
+from tasks.processes.pool import CELL_SECONDS, TEXT_SECONDS, HelperProcesses
 from tasks.publishing import reports as report_pages
-from tasks.stage import is_transient
-from tasks.verdicts import judge_cell, write_failure
+from tasks.verdicts import VERDICTS, list_cells, write_failure
 from tasks.warehouse.rows import Report, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.attacks.taken_over import SlowClaim, SlowReport, render_slowly
 from tests.tasks.annotated import sample_warehouse
+from tests.tasks.runs import do_pending, plan_of
 
 AGENT = "sample_scholar"
 SLOW = "".join(f"- a {n} [1].\n" for n in range(60_000))
@@ -56,7 +50,6 @@ def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wareh
         slow = first.model_copy(update={"text": SLOW, "text_sha": content_sha(SLOW)})
         store.write(Change(Report, [slow]))
         yield store
-        HELPERS.close()
 
 
 def slow_assignment(warehouse: Warehouse) -> str:
@@ -74,8 +67,9 @@ def test_a_slow_report_has_no_claims_and_stops_no_other(warehouse: Warehouse) ->
     assert others
     # The others wait behind it.
     items = [item, *(item.model_copy(update={"assignment": other}) for other in others)]
-    with pytest.raises(ExtractionFailed, match=rf"1 of {len(items)} texts: .*took more than 1 "):
-        asyncio.run(extract_statements.fn(warehouse, AGENT, items))
+    [error] = do_pending(warehouse, CLAIMS, "sample", items)
+    assert isinstance(error, ExtractionFailed)
+    assert re.match(rf"1 of {len(items)} texts: .*took more than 1 ", str(error))
     offline = "SELECT DISTINCT assignment FROM {} WHERE agent = $1 AND source = 'offline'"
     for table in ("claims", "extractions"):
         assert {*warehouse.frame(offline.format(table), [AGENT])["assignment"]} == others
@@ -86,46 +80,43 @@ def test_a_slow_report_has_no_claims_and_stops_no_other(warehouse: Warehouse) ->
     assert left == [slow]
 
 
-def plan(warehouse: Warehouse, protocol: str) -> list[Any]:
-    run = Evaluation(warehouse.url, "sample", (protocol,), (AGENT,), "offline")
-    return plan_run_cells(run)
+def cells(warehouse: Warehouse) -> list[Any]:
+    return plan_of(warehouse, "sample", protocols=("wiki_fact",), agents=(AGENT,)).ask(list_cells)
 
 
 def test_a_slow_report_waits_and_has_no_score(warehouse: Warehouse) -> None:
     """A report whose claims take too long waits for them: it is never judged, and has no score."""
     items = [i for i in find_pending_extractions(warehouse, "sample") if i.agent == AGENT]
-    with pytest.raises(ExtractionFailed):
-        asyncio.run(extract_statements.fn(warehouse, AGENT, items))
+    assert len(do_pending(warehouse, CLAIMS, "sample", items)) == 1
     slow = slow_assignment(warehouse)
-    [cell] = [c for c in plan(warehouse, "wiki_fact") if c.assignment == slow]
+    [cell] = [c for c in cells(warehouse) if c.assignment == slow]
     assert (cell.state, cell.is_waiting) == ("pending", True)
     assert "claims" in (cell.state_reason or "")
 
 
-class Extractor:
+class Model:
     """A model that finds a claim in every text."""
 
     async def extract(self, _: object) -> Any:
         return SimpleNamespace(value=[SimpleNamespace(text="a", markers=["[1]"])])
 
 
-def test_a_judges_claims_are_located_in_bounds(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judges_claims_are_located_in_bounds(warehouse: Warehouse) -> None:
     """A model's claims are looked for in a slow report in a helper, within the same limit."""
-    session = SimpleNamespace(judge=Extractor())
-    monkeypatch.setattr("tasks.claims.get_judge_session", lambda *_: session)
     items = [i for i in find_pending_extractions(warehouse, "sample") if i.agent == AGENT]
-    with pytest.raises(ExtractionFailed, match=r"1 of 1 texts: .* in it took more than 1 "):
-        asyncio.run(extract_statements.fn(warehouse, AGENT, items, "model"))
+    with closing(HelperProcesses(1)) as helpers:
+        extractor = Extractor(warehouse, helpers, Model())
+        with pytest.raises(ExtractionFailed, match=r"1 of 1 texts: .* in it took more than 1 "):
+            asyncio.run(extractor.extract(items, lambda n: None))
     asked = "SELECT count(*) FROM extractions WHERE source = 'judge'"
     assert warehouse.value(asked) == 0
 
 
 def test_the_style_of_a_slow_report_is_unknown(warehouse: Warehouse) -> None:
     """A report whose style takes too long to measure has no figures; the agent's others have."""
-    with pytest.raises(MeasuringFailed, match=r"texts: .*measuring its style took more than 1 "):
-        asyncio.run(diagnose_agent.fn(warehouse, "sample", AGENT))
+    [error] = do_pending(warehouse, DIAGNOSTICS, "sample", [(AGENT, "all of them")])
+    assert isinstance(error, MeasuringFailed)
+    assert re.search(r"texts: .*measuring its style took more than 1 ", str(error))
     slow = slow_assignment(warehouse)
     left = find_pending_diagnostics(warehouse, "sample", [AGENT])
     assert [each for each in left if each[0]] == [(AGENT, slow)]
@@ -140,31 +131,20 @@ def test_a_cell_that_takes_too_long_has_failed(
     """A report that takes the judge too long has failed: it has no verdict, no score, no retry."""
     monkeypatch.setattr("tasks.verdicts.CELL_SECONDS", 0.001)
     slow = slow_assignment(warehouse)
-    cell = next(c for c in plan(warehouse, "wiki_fact") if c.assignment != slow)
+    cell = next(c for c in cells(warehouse) if c.assignment != slow)
 
-    async def judge() -> None:
-        async with judge_session(warehouse, "offline"):
-            with warehouse.context.hold(CaseLoader(warehouse, [cell])):
-                try:
-                    await judge_cell.fn(warehouse, cell)
-                except LimitExceeded as error:
-                    await write_failure(warehouse, cell, error)
-
-    asyncio.run(judge())
-    [again] = [c for c in plan(warehouse, "wiki_fact") if c.cell_id == cell.cell_id]
+    [error] = do_pending(warehouse, VERDICTS, "sample", [cell])
+    assert isinstance(error, LimitExceeded)
+    assert not isinstance(error, VERDICTS.retry_on)
+    asyncio.run(write_failure(warehouse, cell, error))
+    [again] = [c for c in cells(warehouse) if c.cell_id == cell.cell_id]
     assert again.state == "failed"
     assert "took more than 0.001 seconds" in (again.state_reason or "")
     for table in ("verdicts", "scores"):
         asked = f"SELECT count(*) FROM {table} WHERE cell_id = $1"
         assert warehouse.value(asked, [cell.cell_id]) == 0
-    run = Evaluation(warehouse.url, "sample", ("wiki_fact",), (AGENT,), "offline")
-    assert all(row.value is None for row in compute_current_rows(run))
-
-    class Raised:
-        async def aresult(self, *, raise_on_failure: bool) -> Exception:
-            return LimitExceeded("took more than 0.001 seconds")
-
-    assert not asyncio.run(is_transient(judge_cell, None, Raised()))  # type: ignore[arg-type]
+    rows = find_pending_rows(plan_of(warehouse, "sample", protocols=("wiki_fact",)))
+    assert all(row.value is None for row in rows)
 
 
 def test_a_page_of_a_slow_report_comes_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,20 +182,23 @@ def test_a_slow_answer_holds_up_no_other_job(monkeypatch: pytest.MonkeyPatch) ->
     async def ask() -> list[float]:
         seen: list[float] = []
         looking = asyncio.create_task(look(seen))
-        with pytest.raises(UnreadableJobAnswer, match=r"its citations took more than 2 seconds"):
-            await render_text(slow, "research", None)
+        with (
+            closing(HelperProcesses(1)) as helpers,
+            pytest.raises(UnreadableJobAnswer, match=r"its citations took more than 2 seconds"),
+        ):
+            await render_text(helpers, slow, "research", None)
         looking.cancel()
         return seen
 
     seen = asyncio.run(ask())
-    HELPERS.close()
     assert max(later - before for before, later in pairwise(seen)) < SECONDS
 
 
 def test_a_short_answer_is_read_at_once() -> None:
     """No answer that is read where other jobs wait is long enough to hold them up."""
+    nobody: Any = None
     for unit in ("- a\n", "|-|-|\n", "[1] a. ", "## References\n[1] http://a.b/c\n"):
         text = (unit * SHORT_CHARS)[:SHORT_CHARS]
         begun = time.process_time()
-        asyncio.run(render_text(JobAnswer(outcome="report", text=text), "research", None))
+        asyncio.run(render_text(nobody, JobAnswer(outcome="report", text=text), "research", None))
         assert time.process_time() - begun < 0.5

@@ -1,6 +1,5 @@
 """Someone who hands us a warehouse to open."""
 
-import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -17,19 +16,15 @@ from tasks.backup.creation import create_backup
 from tasks.backup.manifest import open_backup
 from tasks.backup.restoration import restore_backup
 from tasks.publishing.site import build_site
-from tasks.warehouse.audit import AuditEntry, leave_note, notes_folder
 from tasks.warehouse.compaction import compact_warehouse
 from tasks.warehouse.errors import DamagedWarehouse, ForeignWarehouse, WarehouseError
 from tasks.warehouse.file_lock import lock_path, lock_warehouse
-from tasks.warehouse.location import parse_location
 from tasks.warehouse.reader import open_for_reading, run_query
-from tasks.warehouse.recording import make_activity
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.snapshot import export_edition, exports_folder
 from tasks.warehouse.sql import quote_literal
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
-from tests.attacks.test_imports import at_once
 
 pytestmark = pytest.mark.file_only
 
@@ -291,44 +286,6 @@ def test_no_snapshot_is_read_elsewhere(given: Path, tmp_path: Path, what: str) -
         open_for_reading(given),
     ):
         pass
-
-
-def test_a_restore_reads_nothing_for_the_audit_of_what_it_replaces(
-    given: Path, template: Path, secret: Path, tmp_path: Path
-) -> None:
-    """A restore over a warehouse copies rows of its audit, and never what a view names so."""
-    create_backup(template, tmp_path / "backups")
-    values = {"began_at": "now()::TIMESTAMP", "kind": "'flow'", "outcome": "'ok'"}
-    columns = ", ".join(
-        f"{values.get(name, 'content')} AS {name}"
-        for name, field in AuditEntry.model_fields.items()
-        if name in values or field.is_required() or name == "audit_id"
-    )
-    view = f"DROP TABLE audit; CREATE VIEW audit AS SELECT {columns} FROM read_text(SECRET)"
-    spoil(given, view, secret)
-    with open_backup(tmp_path / "backups") as backup:
-        restore_backup(backup, given, replace=True)
-    with open_warehouse(given) as store:
-        assert store.rows(AuditEntry, "true") == []
-
-
-@pytest.mark.parametrize("kind", ["pipe", "link"])
-def test_no_note_beside_a_warehouse_is_read_elsewhere(
-    given: Path, tmp_path: Path, kind: str
-) -> None:
-    """A pipe or a link among the notes of the audit neither stops an opening nor is read."""
-    elsewhere = tmp_path / "elsewhere"
-    activity = make_activity(elsewhere / "w.duckdb", "command", "publish", {})
-    leave_note(activity.where, activity.entry)
-    notes = notes_folder(parse_location(given))
-    notes.mkdir(parents=True)
-    if kind == "pipe":
-        os.mkfifo(notes / "x.json")
-    else:
-        [note] = elsewhere.rglob("*.json")
-        (notes / "x.json").symlink_to(note)
-    with at_once(), open_warehouse(given) as store:
-        assert store.rows(AuditEntry, "true") == []
 
 
 @pytest.mark.parametrize("suffix", [".lock", ".holder.json"])

@@ -24,7 +24,7 @@ from tests.flows.fetched_runs import (
     page,
     serving_pages,
 )
-from tests.flows.llm_runs import evaluate, rows
+from tests.flows.llm_runs import evaluate, rows, value
 from tests.servers.http import HTML, Request, Response, json_response
 from tests.servers.serving import serving
 
@@ -54,6 +54,7 @@ def test_every_cited_page_is_fetched_once_read_and_judged_by(
         )
         first = fetch(path)
         assert first.name == "Completed", first.message
+        assert value(path, "SELECT edition FROM fetched_editions") == "sample"
         assert {name: status for name, status, _ in rows(path, PAGES)} == {
             "light": "ok", "old": "ok", "gone": "unfetchable", "wall": "bot_wall",
             "inward": "refused",

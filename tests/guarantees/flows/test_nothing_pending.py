@@ -7,13 +7,20 @@ import pytest
 
 from tasks.configuration.models import load_judges
 from tasks.editions.prompts import assign_writing
-from tasks.pending.evaluation import Evaluation, describe_if_done
-from tasks.planning import outcomes as nothing_pending
+from tasks.planning.options import (
+    AskOptions,
+    AssignOptions,
+    BackfillOptions,
+    EvaluateOptions,
+    FetchOptions,
+)
+from tasks.planning.steps import find_backfill_outcome
 from tasks.warehouse.rows import Report, content_sha
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
+from tests.tasks.runs import outcome_of
 
 JUDGE = load_judges().default
 AGENT = "sample_blogger"
@@ -40,8 +47,16 @@ def without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flows.run.start_server", lambda: pytest.fail("a server was started"))
 
 
-def evaluation(store: Warehouse) -> Evaluation:
-    return Evaluation(store.url, "sample", ("wiki_fact",), (), JUDGE)
+EVALUATE = EvaluateOptions(edition="sample", protocols=["wiki_fact"])
+
+
+def ask(*agents: str) -> AskOptions:
+    return AskOptions(edition="sample", agents=[*agents])
+
+
+def backfilled(store: Warehouse, agent: str) -> str | None:
+    asked = BackfillOptions(agents=[agent], editions=["sample"], protocols=["wiki_fact"])
+    return find_backfill_outcome(store, asked, JUDGE)
 
 
 def write_report(store: Warehouse, text: str) -> None:
@@ -72,9 +87,9 @@ def test_a_command_that_would_do_nothing_says_so(
 
 def test_an_evaluation_is_not_done_while_a_report_is_new(warehouse: Path) -> None:
     with open_warehouse(warehouse) as store:
-        assert describe_if_done(evaluation(store)) == "sample is evaluated."
+        assert outcome_of(store, EVALUATE) == "sample is evaluated."
         write_report(store, "The lighthouse was first lit in 1698.")
-        assert describe_if_done(evaluation(store)) is None
+        assert outcome_of(store, EVALUATE) is None
 
 
 def test_nothing_is_done_before_its_export_is(warehouse: Path) -> None:
@@ -82,9 +97,9 @@ def test_nothing_is_done_before_its_export_is(warehouse: Path) -> None:
 
     def outcomes(store: Warehouse) -> list[str | None]:
         return [
-            nothing_pending.fetch_outcome(store, "sample", [], [], None),
-            nothing_pending.ask_outcome(store, "sample", [AGENT]),
-            describe_if_done(evaluation(store)),
+            outcome_of(store, FetchOptions(edition="sample", fallbacks=[])),
+            outcome_of(store, ask(AGENT)),
+            outcome_of(store, EVALUATE),
         ]
 
     with open_warehouse(warehouse) as store:
@@ -99,46 +114,38 @@ def test_an_agent_that_is_asked_for_nothing_has_no_stages_to_come(warehouse: Pat
     with open_warehouse(warehouse) as store:
         store._connection.execute("UPDATE assignments SET prompt = NULL")
         export_edition(store, "sample")
-        outcome = nothing_pending.backfill_outcome(
-            store, ["a_newcomer"], ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
-        )
-        assert outcome == "sample: no report of a_newcomer is missing."
+        assert backfilled(store, "a_newcomer") == "sample: no report of a_newcomer is missing."
 
 
 @pytest.mark.parametrize("table", ["cells", "scores", "leaderboard", "diagnostics"])
 def test_an_evaluation_is_not_done_while_a_stage_is_behind(table: str, warehouse: Path) -> None:
     with open_warehouse(warehouse) as store:
         store._connection.execute(f"DELETE FROM {table}")
-        assert describe_if_done(evaluation(store)) is None
+        assert outcome_of(store, EVALUATE) is None
 
 
 def test_nobody_is_asked_whose_reports_are_there(warehouse: Path) -> None:
     with open_warehouse(warehouse) as store:
-        outcome = nothing_pending.ask_outcome(store, "sample", [AGENT])
+        outcome = outcome_of(store, ask(AGENT))
         assert outcome == f"sample: no report of {AGENT} is missing."
-        assert nothing_pending.ask_outcome(store, "sample", [AGENT, "a_newcomer"]) is None
+        assert outcome_of(store, ask(AGENT, "a_newcomer")) is None
 
 
 def test_a_backfill_is_done_when_all_its_stages_are(warehouse: Path) -> None:
-    def outcome(store: Warehouse, agent: str) -> str | None:
-        return nothing_pending.backfill_outcome(
-            store, [agent], ["sample"], ["wiki_fact"], JUDGE, None, fetch_pages=True
-        )
-
     with open_warehouse(warehouse) as store:
-        done = outcome(store, AGENT)
+        done = backfilled(store, AGENT)
         assert done is not None
         assert "sample is evaluated." in done
-        assert outcome(store, "a_newcomer") is None
+        assert backfilled(store, "a_newcomer") is None
         write_report(store, "Another one.")
-        assert outcome(store, AGENT) is None
+        assert backfilled(store, AGENT) is None
 
 
 def test_a_new_article_has_to_be_assigned(warehouse: Path) -> None:
     with open_warehouse(warehouse) as store:
-        assert nothing_pending.assign_outcome(store, "sample", "wiki_writing", JUDGE, None)
+        assert outcome_of(store, AssignOptions(edition="sample"))
         store._connection.execute("UPDATE assignments SET prompt = NULL")
-        assert not nothing_pending.assign_outcome(store, "sample", "wiki_writing", JUDGE, None)
+        assert not outcome_of(store, AssignOptions(edition="sample"))
 
 
 @pytest.mark.parametrize("command", [("evaluate", "--protocol", "wiki_fact"), ("fetch",)])

@@ -20,6 +20,8 @@ from tests.servers.jobs import JobScript
 
 __all__ = ["collected", "path", "renewed"]
 
+ENDED = "SELECT edition, outcome FROM refreshes ORDER BY began_at"
+
 
 @pytest.fixture(scope="module")
 def finished(
@@ -46,6 +48,8 @@ def test_a_month_goes_through_all_its_steps_to_the_site(
     reports = rows(path, "SELECT agent, count(*) FROM reports GROUP BY ALL ORDER BY agent")
     assert reports == [(agent, ARTICLES) for agent in sorted([*AGENTS, BASELINE])]
     assert "no LLM used" in (site_of(outside) / "index.html").read_text("utf-8")
+    assert rows(path, ENDED) == [(EDITION, "ok")]
+    assert rows(path, "SELECT folder FROM publications") == [(str(site_of(outside)),)]
 
 
 def test_the_months_judge_extracts_facts_and_claims_once_a_budget_permits_it(
@@ -110,6 +114,7 @@ def test_reports_that_are_missing_leave_the_month_partial_and_the_others_judged(
     assert list(steps)[-1] == "evaluate"
     assert f"ask {BOTH}: " in state.message
     assert value(path, "SELECT count(DISTINCT agent) FROM leaderboard") == 1
+    assert rows(path, ENDED) == [(EDITION, "incomplete")]
 
 
 def test_a_step_that_fails_is_named_and_none_follows(
@@ -128,6 +133,7 @@ def test_a_step_that_fails_is_named_and_none_follows(
     assert list(steps_of(plain)) == STEPS[:4]
     assert value(path, f"SELECT count(*) FROM jobs WHERE agent = '{BASELINE}'") == 0
     assert value(path, "SELECT count(*) FROM cells") == 0
+    assert rows(path, ENDED) == [(EDITION, "begun")]
 
 
 def test_the_budget_is_of_the_month_however_often_it_is_run(outside: World, path: Path) -> None:
@@ -173,6 +179,7 @@ def test_the_command_does_a_month_and_says_beforehand_what_it_would_take(
     assert {row["agent"] for row in done["leaderboard"]} == {AGENTS[0]}
     assert (to / "index.html").exists()
     assert outside.agents[AGENTS[0]].n_made == ARTICLES
+    assert rows(path, ENDED)[-1] == (EDITION, "ok")
 
     before = contents(path)
     code, answer, _ = evergreen(*asked, "--dry-run")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.pending.evaluation import Evaluation
+from tasks.planning.options import EvaluateOptions
+from tasks.run import Plan, Selection
 from tasks.warehouse.store import open_warehouse
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import KEY, at_hand
@@ -79,8 +80,12 @@ def test_what_the_new_judge_has_not_done_is_done_by_a_run(
 def test_only_the_chosen_report_need_be_judged(
     rejudged: Path, evergreen: Evergreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Evaluation] = []
-    monkeypatch.setattr("flows.cli.rejudge.describe_if_done", asked.append)
+    asked: list[Selection] = []
+
+    def find_outcome(options: EvaluateOptions, plan: Plan) -> None:
+        asked.append(plan.selection)
+
+    monkeypatch.setattr(EvaluateOptions, "find_outcome", find_outcome)
     report = ("--report", f"{AGENT}/Eddystone Lighthouse")
     evergreen(*REJUDGE[:-2], *report, "--warehouse", rejudged)
     [run] = asked

@@ -1,29 +1,27 @@
 """Statements that a judge extracted get the pages that their markers lead to."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tasks.claims import extract_statements
+from tasks.claims import CLAIMS, find_pending_extractions
 from tasks.extraction.claims import ExtractedClaims, extract_claims
 from tasks.extraction.statements import cite_statements
-from tasks.judges.registry import load_judge
-from tasks.judging.session import judge_session
-from tasks.pending.extractions import (
+from tasks.extraction.texts import (
     CITING,
     PendingExtraction,
     build_claims_request,
     build_extractor_version,
-    find_pending_extractions,
 )
+from tasks.judges.registry import load_judge
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import SAMPLE, sample_warehouse
 from tests.tasks.answering import JUDGE, server
+from tests.tasks.runs import do_pending
 
 A, B = "https://a.org/x", "https://b.org/y"
 LIST = f"\n\n## References\n[1] {A}\n[2] {B}\n"
@@ -111,17 +109,15 @@ def rows_after(path: Path) -> tuple[Sequence[Claim], Sequence[Citation], Sequenc
                                     Sequence[Fact], int]:  # fmt: skip
     """A judge extracts what nobody has published; what the warehouse then holds."""
 
-    async def extract() -> int:
-        async with judge_session(warehouse, JUDGE) as session:
-            extractor = session.judge
-            items = find_pending_extractions(warehouse, "sample", extractor=extractor)
-            for agent in sorted({item.agent for item in items}):
-                mine = [item for item in items if item.agent == agent]
-                await extract_statements.fn(warehouse, agent, mine, judge=JUDGE)
-            return len(find_pending_extractions(warehouse, "sample", extractor=extractor))
+    def extract() -> int:
+        extractor = load_judge(JUDGE)
+        items = find_pending_extractions(warehouse, "sample", extractor=extractor)
+        for error in do_pending(warehouse, CLAIMS, "sample", items, judge=JUDGE):
+            raise error
+        return len(find_pending_extractions(warehouse, "sample", extractor=extractor))
 
     with open_warehouse(path) as warehouse:
-        left = asyncio.run(extract())
+        left = extract()
         by_judge = "source = 'judge'"
         return (
             warehouse.rows(Claim, by_judge),
@@ -224,7 +220,7 @@ def test_claims_of_the_earlier_offline_extractor_are_extracted_again_with_the_sa
 ) -> None:
     def extract() -> Sequence[Extraction]:
         for item in find_pending_extractions(warehouse, "sample"):
-            asyncio.run(extract_statements.fn(warehouse, item.agent, [item]))
+            assert do_pending(warehouse, CLAIMS, "sample", [item]) == []
         assert find_pending_extractions(warehouse, "sample") == []
         return warehouse.rows(Extraction, "source = 'offline' AND agent <> ''")
 

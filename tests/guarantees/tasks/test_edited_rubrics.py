@@ -8,19 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from tasks import verdicts
 from tasks.analysis.protocols import compare_headline_metrics
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.rubrics import RUBRICS_VARIABLE
 from tasks.judges.research import GradeItems
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.processes.pool import HELPERS
 from tasks.protocols.cell import get_protocol_version, judge_case
 from tasks.protocols.registry import get_protocol, resolve_name
 from tasks.scores import compute_scores
 from tasks.scoring.rows import build_leaderboard_rows
-from tasks.verdicts import judge_cell, write_cell
+from tasks.verdicts import CellJudge, write_cell
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
@@ -74,18 +72,17 @@ def evaluate(warehouse: Warehouse, *agents: str) -> dict[tuple[str, str], Leader
 
 @pytest.mark.parametrize("cpu_bound", [False, True])
 def test_a_cell_that_was_planned_before_an_edit_is_not_judged_by_what_the_file_says_now(
-    cpu_bound: bool, warehouse: Warehouse, rubric: Path, monkeypatch: pytest.MonkeyPatch
+    cpu_bound: bool, warehouse: Warehouse, rubric: Path
 ) -> None:
     by = judge()
     by.cpu_bound, by.name = cpu_bound, "offline"
-    monkeypatch.setattr(verdicts, "get_judge_session", lambda *_: SimpleNamespace(judge=by))
-    monkeypatch.setattr(
-        HELPERS, "run", lambda function, *given, **_: asyncio.to_thread(function, *given)
-    )
+    helpers = SimpleNamespace(run=lambda function, *given, **_: asyncio.to_thread(function, *given))
+    run, session = SimpleNamespace(store=warehouse, helpers=helpers), SimpleNamespace(judge=by)
     [plan, *_] = plans(warehouse, by)
 
     def judged() -> int:
-        asyncio.run(judge_cell.fn(warehouse, plan))
+        judge_of_cells = CellJudge(run, session, [plan])  # type: ignore[arg-type]
+        asyncio.run(judge_of_cells.judge(plan, lambda n: None))
         return warehouse.frame("SELECT * FROM verdicts").height
 
     rubric.write_text(AFTER, "utf-8")

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.registry import load_judge, load_judge_entry
-from tasks.key_points import NoKeyPoints
-from tasks.pending.key_points import find_pending_key_points, load_documents
-from tasks.pending.status import count_stages
+from tasks.judges.registry import load_judge_entry
+from tasks.key_points import NoKeyPoints, find_pending_key_points, load_documents
 from tasks.planning.estimate import estimate_key_points
+from tasks.planning.stages import count_stages
 from tasks.warehouse.rows import Article, content_sha
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -177,11 +176,11 @@ def test_status_counts_them_where_a_protocol_goes_by_them(
     warehouse: Warehouse, model: Changing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def counted(name: str) -> list[tuple[int, int, int]]:
-        stages = count_stages(warehouse, "sample", load_judge(name))
+        stages = count_stages(warehouse, "sample", name)
         return [(s.done, s.pending, s.final) for s in stages if s.stage == "key points"]
 
     assert counted(JUDGE) == []
-    monkeypatch.setattr("tasks.pending.status.choose_protocols", lambda *of: ("research_gym",))
+    monkeypatch.setattr("tasks.planning.stages.choose_protocols", lambda *of: ("research_gym",))
     assert counted(JUDGE) == [(0, 3, 0)]
     assert counted("offline") == [(0, 0, 3)]
     made(warehouse, find_pending_key_points(warehouse, "sample")[:1])

@@ -11,10 +11,14 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.inversion.naming import contains_name
-from tasks.judging.session import judge_session
 from tasks.models.errors import Misconfigured
-from tasks.pending.questions import PendingArticle, find_pending_articles, get_inverter
-from tasks.questions import QuestionsOpen, make_questions
+from tasks.questions import (
+    PendingArticle,
+    QuestionsOpen,
+    find_pending_articles,
+    get_inverter,
+    make_questions,
+)
 from tasks.warehouse.pages import Page
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
@@ -27,6 +31,7 @@ from tests.servers.oracle import Answer, Oracle
 from tests.servers.oracle_inversion import inverted
 from tests.tasks.answering import JUDGE, answering
 from tests.tasks.inversion.scripted import BRIDGES
+from tests.tasks.runs import open_judge
 
 OTHER_JUDGE = "gemini-3.5-flash-lite"
 TITLE = "Bridges of the Venn"
@@ -79,10 +84,10 @@ def work(warehouse: Warehouse, judge: str = JUDGE) -> list[str]:
 
     async def all_of() -> list[str]:
         problems = []
-        async with judge_session(warehouse, judge):
+        async with open_judge(warehouse, judge) as session:
             for item in pending(warehouse, judge):
                 try:
-                    await make_questions.fn(warehouse, item, judge)
+                    await make_questions(warehouse, session, item, judge)
                 except QuestionsOpen as error:
                     problems.append(str(error))
         return problems

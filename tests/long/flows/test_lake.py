@@ -31,8 +31,8 @@ from tests.waiting import until
 
 pytestmark = NEEDS_POSTGRES
 MADE_AT = {"imported_at", "finished_at", "called_at", "fetched_at"}
-OF_THE_RUN = {"audit", "calls"}
-"""Who did what when, and how long a question took, differs from run to run."""
+OF_THE_RUN = {"calls"}
+"""How long a question took differs from run to run."""
 DELAY = 0.3
 SLOW_SECONDS = 4.0
 """For an answer: so long that whoever comes first has not begun every cell when the other comes."""

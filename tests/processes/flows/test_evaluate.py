@@ -147,12 +147,14 @@ def test_a_helper_that_crashes_is_replaced_and_its_cell_tried_again(
         class Crashing:
             workers = 1
 
+            def close(self) -> None: ...
+
             async def run(self, function: Any, *arguments: Any, **_: Any) -> Any:
                 if next(crashes):
                     raise HelperCrashed("killed")
                 return function(*arguments)
 
-        monkeypatch.setattr("tasks.verdicts.HELPERS", Crashing())
+        monkeypatch.setattr("tasks.run.HelperProcesses", Crashing)
         monkeypatch.setattr("tasks.verdicts.judge_case_in_helper", decided_at_once)
         state = run("evaluate", edition="sample", warehouse=str(path))
         assert state.name == "Completed", state.message

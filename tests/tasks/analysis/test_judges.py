@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.analysis.judges import (
-    Selection,
+    ReportSelection,
     choose_other_judge,
     compare_judges,
     find_judged_protocols,
@@ -64,7 +64,7 @@ def pending(warehouse: Warehouse, judge: str, assignment: str) -> None:
 def test_only_items_that_both_decided_are_compared(warehouse: Warehouse) -> None:
     judged(warehouse, OLD, MERCURY, YES, NO, YES, None)
     judged(warehouse, NEW, MERCURY, YES, YES, None, NO)
-    found = compare_judges(warehouse, Selection("sample"), OLD, NEW)
+    found = compare_judges(warehouse, ReportSelection("sample"), OLD, NEW)
     assert found.agreement.select("step", "n_items", "alike").rows() == [("coverage", 2, 0.5)]
     assert found.changed.select("item", "before", "after").rows() == [("fact:1", NO, YES)]
     assert (found.only_before, found.only_after) == (1, 1)
@@ -78,7 +78,7 @@ def test_what_a_fallback_decided_is_no_agreement_of_the_judge(warehouse: Warehou
     warehouse.write(
         Change(Verdict, [changed], replacing={"cell_id": changed.cell_id, "item": changed.item})
     )
-    found = compare_judges(warehouse, Selection("sample"), OLD, NEW)
+    found = compare_judges(warehouse, ReportSelection("sample"), OLD, NEW)
     assert found.agreement["n_items"].to_list() == [1]
     assert (found.only_before, found.only_after) == (1, 0)
 
@@ -90,7 +90,7 @@ def test_a_report_that_the_other_judge_has_judged_is_exchanged_in_the_figure(
     judged(warehouse, OLD, BRIDGES, NO, NO)
     judged(warehouse, NEW, MERCURY, YES, YES)
     pending(warehouse, NEW, BRIDGES)
-    chosen = Selection("sample", (AGENT,), (MERCURY,), ("wiki_fact",))
+    chosen = ReportSelection("sample", (AGENT,), (MERCURY,), ("wiki_fact",))
     [row] = compare_judges(warehouse, chosen, OLD, NEW).figures.iter_rows(named=True)
     assert (row["before"], row["before_reports"], row["before_items"]) == (0.25, 2, 4)
     assert (row["after"], row["after_reports"], row["after_items"]) == (1.0, 1, 2)
@@ -103,14 +103,16 @@ def test_where_the_other_judge_has_judged_everything_the_exchanged_figure_is_its
     for assignment, mine, theirs in ((MERCURY, NO, YES), (BRIDGES, YES, NO)):
         judged(warehouse, OLD, assignment, mine, YES)
         judged(warehouse, NEW, assignment, theirs, YES, YES)
-    [row] = compare_judges(warehouse, Selection("sample"), OLD, NEW).figures.iter_rows(named=True)
+    [row] = compare_judges(warehouse, ReportSelection("sample"), OLD, NEW).figures.iter_rows(
+        named=True
+    )
     assert row["exchanged"] == row["after"]
 
 
 def test_a_judge_that_gives_no_such_figure_changes_none(warehouse: Warehouse) -> None:
     judged(warehouse, OLD, MERCURY, YES)
     pending(warehouse, NEW, MERCURY)
-    found = compare_judges(warehouse, Selection("sample"), OLD, NEW)
+    found = compare_judges(warehouse, ReportSelection("sample"), OLD, NEW)
     [row] = found.figures.iter_rows(named=True)
     assert (row["before"], row["after"], row["exchanged"], row["change"]) == (1.0, None, None, None)
     assert found.agreement.is_empty()
@@ -122,7 +124,7 @@ def test_the_same_judge_twice_agrees_with_itself_and_changes_nothing(
     warehouse: Warehouse,
 ) -> None:
     judged(warehouse, OLD, MERCURY, YES, NO)
-    found = compare_judges(warehouse, Selection("sample"), OLD, OLD)
+    found = compare_judges(warehouse, ReportSelection("sample"), OLD, OLD)
     assert found.agreement["alike"].to_list() == [1.0]
     assert found.changed.is_empty()
     assert found.figures["change"].to_list() == [0.0]
@@ -148,11 +150,11 @@ def test_only_protocols_by_which_the_reports_were_judged_are_compared(
     warehouse: Warehouse,
 ) -> None:
     judged(warehouse, OLD, MERCURY, YES)
-    assert find_judged_protocols(warehouse, Selection("sample"), OLD) == ("wiki_fact",)
+    assert find_judged_protocols(warehouse, ReportSelection("sample"), OLD) == ("wiki_fact",)
     with pytest.raises(UnknownName, match="judged none of these reports"):
-        find_judged_protocols(warehouse, Selection("sample", assignments=(BRIDGES,)), OLD)
+        find_judged_protocols(warehouse, ReportSelection("sample", assignments=(BRIDGES,)), OLD)
     chosen, other = select_reports(warehouse, "sample", NEW, None, [AGENT], None, None)
-    assert (chosen, other) == (Selection("sample", (AGENT,), (), ("wiki_fact",)), OLD)
+    assert (chosen, other) == (ReportSelection("sample", (AGENT,), (), ("wiki_fact",)), OLD)
     with pytest.raises(UnknownName, match="sample_scholar"):
         select_reports(warehouse, "sample", NEW, None, ["nobody"], None, None)
 
@@ -160,5 +162,7 @@ def test_only_protocols_by_which_the_reports_were_judged_are_compared(
 def test_agreement_over_few_assignments_has_no_interval(warehouse: Warehouse) -> None:
     judged(warehouse, OLD, MERCURY, YES, NO)
     judged(warehouse, NEW, MERCURY, YES, YES)
-    [row] = compare_judges(warehouse, Selection("sample"), OLD, NEW).agreement.iter_rows(named=True)
+    [row] = compare_judges(warehouse, ReportSelection("sample"), OLD, NEW).agreement.iter_rows(
+        named=True
+    )
     assert (row["n_assignments"], row["kappa_low"], row["kappa_high"]) == (1, None, None)

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from tasks.archive.earlier_keys import find_pages_again
+from tasks.archive.pending import find_pending_pages, find_unread_pages
 from tasks.extraction.urls import earlier_key
-from tasks.pending.pages import find_pending_pages, find_unread_pages
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change

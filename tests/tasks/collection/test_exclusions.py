@@ -70,8 +70,10 @@ def listed(warehouse: Warehouse, collection: Collection, **settings: Any) -> Col
 
     async def run() -> None:
         configured = SETTINGS.model_copy(update={"operator": OPERATOR, **settings})
-        async with connect_wiki(warehouse, configured, collection.api_url, clock=SimulatedClock()):
-            await list_members(warehouse, collection)
+        async with connect_wiki(
+            configured, collection.api_url, clock=SimulatedClock()
+        ) as connected:
+            await list_members(connected, warehouse, collection)
 
     asyncio.run(run())
     return warehouse.rows(Collection, "edition = $1", [collection.edition])[0]
@@ -285,11 +287,7 @@ def test_an_edition_of_too_few_articles_is_not_frozen(
     warehouse.write(Change(Candidate, measured))
     asked = collection.model_copy(update={"n_articles": articles})
 
-    async def run() -> str | None:
-        async with connect_wiki(warehouse, SETTINGS.model_copy(update={"operator": OPERATOR}), api):
-            return explain_too_few(warehouse, asked)
-
-    told = asyncio.run(run())
+    told = explain_too_few(warehouse, asked, SETTINGS)
     assert (told is None) == is_enough
     if told:
         fewest = min(articles, SETTINGS.fewest_articles)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
 
 from tasks.collection.freeze import find_pending_articles, freeze_article, freeze_edition
 from tasks.collection.listing import (
@@ -12,7 +13,7 @@ from tasks.collection.listing import (
 )
 from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.collection.wiki import connect_wiki
-from tasks.processes.pool import HELPERS
+from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Candidate, Collection
 from tasks.warehouse.writer import Change
@@ -62,15 +63,15 @@ async def _collect(
     if rules:
         collection = collection.model_copy(update={"rules": rules})
         warehouse.write(Change(Collection, [collection]))
-    async with connect_wiki(warehouse, settings, wiki.api, clock=SimulatedClock()):
-        await list_members(warehouse, collection)
+    async with connect_wiki(settings, wiki.api, clock=SimulatedClock()) as connected:
+        await list_members(connected, warehouse, collection)
         meanwhile(wiki)
-        await date_members(warehouse, collection)
+        await date_members(connected, warehouse, collection)
         for batch in find_pending_measurements(warehouse, "e"):
-            await measure_batch(warehouse, collection, batch)
-        for candidate in find_pending_articles(warehouse, "e"):
-            await freeze_article(warehouse, collection, candidate)
-    HELPERS.close()
+            await measure_batch(connected, warehouse, collection, batch)
+        with closing(HelperProcesses(1)) as helpers:
+            for candidate in find_pending_articles(warehouse, "e"):
+                await freeze_article(connected, warehouse, helpers, collection, candidate)
     return freeze_edition(warehouse, collection)
 
 

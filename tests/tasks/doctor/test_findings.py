@@ -29,7 +29,7 @@ from tasks.doctor.network import (
 )
 from tasks.doctor.services import NamesInUse, find_names_in_use
 from tasks.doctor.software import check_software
-from tasks.warehouse import lake_maintenance
+from tasks.warehouse import lake
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.location import parse_location
 from tests.servers.http import Request, Response
@@ -111,12 +111,12 @@ class TestSoftware:
         def lost(name: str) -> Path:
             raise WarehouseError(f"DuckDB's extension {name} is not there for version 9.")
 
-        monkeypatch.setattr(lake_maintenance, "extension_path", lost)
+        monkeypatch.setattr(lake, "extension_path", lost)
         found = by_check(check_software())["extensions"]
         assert (found.status, found.finding) == (
             "fail", "DuckDB's extension ducklake is not there for version 9.",
         )  # fmt: skip
-        monkeypatch.setattr(lake_maintenance, "extension_path", lambda name: Path(__file__))
+        monkeypatch.setattr(lake, "extension_path", lambda name: Path(__file__))
         assert "cannot be loaded" in by_check(check_software())["extensions"].finding
 
     def test_without_the_extra_nothing_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,10 @@
 """What is said of a report whose claims or citations figures cannot use."""
 
-import pytest
+from typing import Any
 
 from tasks.extraction.understanding import describe_in_helper, describe_understood
 from tasks.processes.helper import LimitExceeded
-from tasks.processes.pool import HELPERS
+from tasks.processes.pool import HelperProcesses
 
 LISTED = (
     "# Mills\n\nThe mill has two wheels.[1] It stopped in 1911.[2] Nobody lives there.[3]\n\n"
@@ -26,9 +26,9 @@ def test_the_reason_is_said() -> None:
     assert said.endswith("; not reliable: 3 citation markers, but no reference list with URLs")
 
 
-def test_a_text_that_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def give_up(*_: object, **__: object) -> None:
-        raise LimitExceeded("took more than 60 seconds")
+def test_a_text_that_takes_too_long_says_so() -> None:
+    class Slow(HelperProcesses):
+        def submit(self, *_: object, **__: object) -> Any:
+            raise LimitExceeded("took more than 60 seconds")
 
-    monkeypatch.setattr(HELPERS, "submit", give_up)
-    assert describe_in_helper(LISTED) == "reading it took more than 60 seconds"
+    assert describe_in_helper(Slow(), LISTED) == "reading it took more than 60 seconds"

@@ -16,9 +16,9 @@ from tasks.benchmarks.rigorous_drafts import (
     read_draft,
     render_draft,
 )
+from tasks.drafts import count_unreviewed
 from tasks.editions.names import UnknownName
 from tasks.imports.drafts import import_draft
-from tasks.pending.drafts import count_unreviewed
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.pending import SCORER_VERSION
 from tasks.scoring.rows import build_leaderboard_rows

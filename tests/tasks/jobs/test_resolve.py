@@ -9,9 +9,9 @@ from tasks.agents.agent import AgentUsage, JobAnswer
 from tasks.agents.kind import TokenRates
 from tasks.editions.names import UnknownName
 from tasks.jobs.estimate import estimate_reports
+from tasks.jobs.pending import check_askable, find_pending_reports
 from tasks.jobs.resolve import ask_again, record_cost
 from tasks.jobs.rows import compute_cost
-from tasks.pending.reports import check_askable, find_pending_reports
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse, open_warehouse

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tasks.judges.registry import load_judge_entry
-from tasks.judging.session import ITEMS_PER_CALL, JudgeSession, judge_session
+from tasks.judging.session import ITEMS_PER_CALL, JudgeSession
 from tasks.warehouse.store import open_warehouse
+from tests.tasks.runs import open_judge
 
 JUDGE: Any = object()
 
@@ -18,7 +19,7 @@ def limit_of(warehouse_path: Path, judge: str, most: int) -> int | None:
 
     async def read() -> int | None:
         with open_warehouse(warehouse_path) as warehouse:
-            async with judge_session(warehouse, judge) as session:
+            async with open_judge(warehouse, judge) as session:
                 return session.limit_concurrency(most)
 
     return asyncio.run(read())

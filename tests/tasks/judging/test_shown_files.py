@@ -36,7 +36,7 @@ from tests.servers.test_servers import BOTH
 from tests.tasks.documents.builders import both, lines, pdf, picture, word
 from tests.tasks.judges.recording import Recorder, at_server, recorded
 from tests.tasks.models.test_attachments import arrived
-from tests.tasks.planning.test_estimate import InThread
+from tests.tasks.planning.test_estimate import HELPERS
 from tests.tasks.rubric_edition import printed_edition
 
 KINDS: dict[type[ModelServer], str] = {GeminiServer: "gemini", OpenAiServer: "openai_chat"}
@@ -236,15 +236,14 @@ def test_a_fallback_that_reads_no_pictures_is_asked_about_the_text_alone(
     ("parameters", "name"), [({"pictures": True}, DOCX), ({"pdfs": True}, PDFS)]
 )
 def test_shown_files_are_counted_in_estimates(
-    parameters: dict[str, Any], name: str, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+    parameters: dict[str, Any], name: str, warehouse: Warehouse
 ) -> None:
-    monkeypatch.setattr("tasks.planning.estimate.HELPERS", InThread())
     judge, (_, entry) = load_judge(SEES), load_judge_entry(SEES)
     assert isinstance(entry, LlmJudgeEntry)
 
     def tokens(**parameters: Any) -> float:
         plan = planned(warehouse, judge, **parameters)[name]
-        [found] = estimate_cells(warehouse, entry, [plan], lambda n: None).to_dicts()
+        [found] = estimate_cells(warehouse, HELPERS, entry, [plan], lambda n: None).to_dicts()
         assert found["calls"] == 1
         assert found["usd"] > 0
         return float(found["tokens_in"])

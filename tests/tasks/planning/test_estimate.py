@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
-import pytest
 
+from tasks.claims import find_pending_extractions
 from tasks.configuration.models import LlmJudgeEntry
+from tasks.extraction.texts import PendingExtraction
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.judging.preconditions import find_current_price
-from tasks.judging.session import judge_session
-from tasks.pending.extractions import PendingExtraction, find_pending_extractions
 from tasks.planning.estimate import COLUMNS, estimate_cells, estimate_extraction
 from tasks.processes.answers import decode_answer, encode_value
 from tasks.protocols.cell import judge_case
@@ -26,6 +25,7 @@ from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
 from tests.tasks.answering import JUDGE, server
+from tests.tasks.runs import open_judge
 
 __all__ = ["server"]
 ENTRY = cast(LlmJudgeEntry, load_judge_entry(JUDGE)[1])
@@ -45,9 +45,7 @@ class InThread:
         return decode_answer(function, await asyncio.to_thread(helped), ())
 
 
-@pytest.fixture(autouse=True)
-def helper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.planning.estimate.HELPERS", InThread())
+HELPERS: Any = InThread()
 
 
 def pending(warehouse: Warehouse) -> list[CellPlan]:
@@ -61,7 +59,7 @@ def pending(warehouse: Warehouse) -> list[CellPlan]:
 
 def estimated(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFrame:
     looked_at: list[int] = []
-    found = estimate_cells(warehouse, ENTRY, plans, looked_at.append)
+    found = estimate_cells(warehouse, HELPERS, ENTRY, plans, looked_at.append)
     assert sum(looked_at) == found["cells"].sum() == len(plans)
     assert found.columns == list(COLUMNS)
     return found
@@ -72,7 +70,7 @@ def bought(warehouse: Warehouse, plans: Sequence[CellPlan]) -> tuple[int, float]
     cases = load_cases(warehouse, plans)
 
     async def run() -> tuple[int, float]:
-        async with judge_session(warehouse, JUDGE) as session:
+        async with open_judge(warehouse, JUDGE) as session:
             decider: Judge = session.judge
             decided = await asyncio.gather(
                 *(judge_case(plan.protocol, decider, cases[plan.cell_id]) for plan in plans)

@@ -1,6 +1,5 @@
 """The next command for an edition, by what its tables say."""
 
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +10,8 @@ from tasks.agents.registry import Agents
 from tasks.planning.next_step import choose_judge, count_progress, find_leaders, find_next_step
 from tasks.publishing.freshness import find_sites
 from tasks.site.mark import MARK
-from tasks.warehouse.audit import AuditEntry
 from tasks.warehouse.jobs import Job, JobState
+from tasks.warehouse.operations import REPORTS_SHA, FetchedEdition, Publication
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import Assignment, Citation, Edition, Extraction, Report, Row, utc_now
@@ -120,21 +119,21 @@ def test_a_page_that_was_not_reached_is_fetched_when_its_second_look_is_due(
 def test_pages_that_a_fetch_left_pending_keep_nobody_from_judging_the_rest(
     warehouse: Warehouse,
 ) -> None:
-    def audited(name: str, hours_ago: int, *, ended: bool = True) -> AuditEntry:
-        began = utc_now() - timedelta(hours=hours_ago)
-        entry = a_row(AuditEntry, name=name, edition="e", began_at=began)
-        done = {"outcome": "incomplete", "ended_at": began + timedelta(minutes=1)}
-        return entry.model_copy(update=done) if ended else entry
+    def fetched(hours_ago: int) -> FetchedEdition:
+        found = warehouse.frame(f"SELECT {REPORTS_SHA} AS sha FROM reports WHERE edition = 'e'")
+        ended = utc_now() - timedelta(hours=hours_ago)
+        return FetchedEdition(edition="e", ended_at=ended, reports_sha=found["sha"][0])
 
     delivered(warehouse, "ann")
     write(warehouse, a_row(Citation, agent="ann", assignment="x0"))
-    write(warehouse, audited("fetch", 3, ended=False))
-    assert next_step(warehouse) == "evergreen fetch", "it was killed"
-    write(warehouse, audited("fetch", 2))
+    assert next_step(warehouse) == "evergreen fetch"
+    write(warehouse, fetched(hours_ago=1000))
+    assert next_step(warehouse) == "evergreen fetch", "they may be there now"
+    write(warehouse, fetched(hours_ago=2))
     assert next_step(warehouse) == "evergreen evaluate"
-    write(warehouse, audited("import reports", 1))
+    delivered(warehouse, "bob")
     assert next_step(warehouse) == "evergreen fetch", "what came since may cite other pages"
-    write(warehouse, audited("fetch", 0))
+    write(warehouse, fetched(hours_ago=0))
     assert next_step(warehouse) == "evergreen evaluate"
 
 
@@ -144,7 +143,7 @@ def test_what_is_judged_is_published_and_then_explained(
     delivered(warehouse, "ann", "bob")
     scored(warehouse, {COVERAGE: {"ann": (0.9, 0.7), "bob": (0.2, 0.1)}})
     assert next_step(warehouse) == "evergreen publish --to site"
-    write(warehouse, published(to="the site", judge=["offline"]))
+    write(warehouse, Publication(edition="e", folder="the site", judges='["offline"]'))
     site = tmp_path / "the site"
     site.mkdir()
     (site / MARK).write_text('{"edition": "e", "judges": ["offline"], "signature": null}', "utf-8")
@@ -152,11 +151,6 @@ def test_what_is_judged_is_published_and_then_explained(
     assert next_step(warehouse) == "evergreen publish --to 'the site' --judge offline"
     (site / MARK).unlink()  # it is gone, and somebody knows why
     assert next_step(warehouse) == "evergreen explain ann/x1"
-
-
-def published(**parameters: object) -> AuditEntry:
-    said = json.dumps(parameters)
-    return a_row(AuditEntry, name="publish", edition="e", parameters=said, outcome="ok")
 
 
 def test_open_cells_are_judged_again(warehouse: Warehouse) -> None:

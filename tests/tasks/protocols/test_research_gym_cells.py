@@ -7,8 +7,8 @@ import pytest
 
 from tasks.judges.decisions import Judge
 from tasks.judging.cells import CellPlan, plan_cells
+from tasks.key_points import find_pending_key_points
 from tasks.models.prices import BYTES_PER_TOKEN
-from tasks.pending.key_points import find_pending_key_points
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Article, Citation, Report, content_sha
 from tasks.warehouse.rubrics import KeyPoint, PointSet, hash_key_points

@@ -7,11 +7,11 @@ from typing import get_args
 
 import pytest
 
+from tasks.claims import find_pending_extractions
 from tasks.imports.answers import import_answers
 from tasks.imports.wlc import import_edition
 from tasks.judging.cells import plan_cells
-from tasks.pending.extractions import find_pending_extractions
-from tasks.pending.status import count_stages
+from tasks.planning.stages import count_stages
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scoring.pending import SCORER_VERSION
 from tasks.scoring.rows import build_leaderboard_rows
@@ -101,7 +101,9 @@ def test_the_paper_s_average_is_the_mean_of_its_eight_categories_for_two_of_four
     assert (value == pytest.approx(average, abs=0.0006)) is said_is_the_mean
 
 
-def test_each_protocol_plans_only_the_kinds_it_judges(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_each_protocol_plans_only_the_kinds_it_judges(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import_edition(warehouse, SAMPLE, "sample", ["sample_sketch"])
     import_questions(warehouse, write_questions(tmp_path / "live.json"), "live")
     import_answers(warehouse, write_answers(tmp_path / "a.json", perfect()), "live", "a")
@@ -116,11 +118,12 @@ def test_each_protocol_plans_only_the_kinds_it_judges(warehouse: Warehouse, tmp_
         ("live", "wiki_fact"): 0, ("live", "wiki_writing"): 0, ("live", "claim_discovery"): 9,
     }  # fmt: skip
     assert find_pending_extractions(warehouse, "live") == []
-    stages = {row.stage: row for row in count_stages(warehouse, "live", ScriptedJudge())}
+    monkeypatch.setattr("tasks.verdicts.load_judge", lambda name: ScriptedJudge())
+    stages = {row.stage: row for row in count_stages(warehouse, "live", "scripted")}
     assert stages["verdicts claim_discovery"].pending == 9
     assert "verdicts wiki_fact" not in stages
     assert (stages["facts"].pending, stages["claims"].pending) == (0, 0)
-    wiki = {row.stage for row in count_stages(warehouse, "sample", ScriptedJudge())}
+    wiki = {row.stage for row in count_stages(warehouse, "sample", "scripted")}
     assert "verdicts claim_discovery" not in wiki
 
 

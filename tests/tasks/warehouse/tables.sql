@@ -1,4 +1,4 @@
--- The tables of schema version 18, as they are made from the models of their rows: change this file
+-- The tables of schema version 19, as they are made from the models of their rows: change this file
 -- and SCHEMA_VERSION with a column.
 
 CREATE TABLE editions (
@@ -635,6 +635,32 @@ CREATE TABLE agent_pairs (
     n_pairs INTEGER NOT NULL,
     seed INTEGER NOT NULL,
     reason VARCHAR
+);
+
+CREATE TABLE publications (
+    edition VARCHAR NOT NULL,
+    published_at TIMESTAMP NOT NULL,
+    folder VARCHAR NOT NULL,
+    judges VARCHAR NOT NULL,
+    is_written BOOLEAN NOT NULL
+);
+
+CREATE TABLE refreshes (
+    edition VARCHAR NOT NULL,
+    began_at TIMESTAMP NOT NULL,
+    options VARCHAR NOT NULL,
+    outcome VARCHAR NOT NULL
+);
+
+CREATE TABLE fetched_editions (
+    edition VARCHAR NOT NULL,
+    ended_at TIMESTAMP NOT NULL,
+    reports_sha VARCHAR NOT NULL
+);
+
+CREATE TABLE backups (
+    began_at TIMESTAMP NOT NULL,
+    place VARCHAR NOT NULL
 );
 
 CREATE TABLE audit (

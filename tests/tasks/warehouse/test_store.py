@@ -3,6 +3,7 @@
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,27 @@ from tasks.warehouse.errors import (
 )
 from tasks.warehouse.lake import connect_lake
 from tasks.warehouse.location import DuckLake, parse_location
+from tasks.warehouse.operations import (
+    REPORTS_SHA,
+    AuditEntry,
+    FetchedEdition,
+    KnownBackup,
+    MonthRefresh,
+    Publication,
+)
 from tasks.warehouse.pages import AbsentPage, SeedPage
 from tasks.warehouse.reader import open_for_reading, run_query
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score, Verdict
 from tasks.warehouse.rows import Edition, Report, Row, replace_surrogates
 from tasks.warehouse.schema import SCHEMA_VERSION
 from tasks.warehouse.snapshot import export_edition, load_latest_manifests, open_snapshot
-from tasks.warehouse.store import Warehouse, get_open_warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.tables import TABLES
 from tasks.warehouse.upgrade import OLDEST_UPGRADABLE
 from tasks.warehouse.writer import Change, arrow_table
 from tests.tasks.made_rows import a_row
+
+DAY = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def edition(name: str = "e") -> Edition:
@@ -119,10 +130,7 @@ def test_opening_twice_in_one_process_shares_the_warehouse(path: Path) -> None:
     with open_warehouse(path) as outer:
         with open_warehouse(path) as inner:
             assert inner is outer
-        assert get_open_warehouse(path) is outer
         outer.write(Change(Edition, [edition()]))
-    with pytest.raises(WarehouseError, match="not open"):
-        get_open_warehouse(path)
 
 
 @pytest.mark.file_only
@@ -258,6 +266,47 @@ def test_a_snapshot_of_before_the_upgrade_is_read_by_the_names_of_today(path: Pa
             )
 
 
+def test_what_the_audit_of_an_older_warehouse_says_is_carried_over(path: Path) -> None:
+    """What `status`, hints, `publish` and messages about missing writes read afterwards."""
+    hours = iter(range(24))
+
+    def done(
+        name: str, outcome: str = "ok", *, edition: str | None = "e", **given: Any
+    ) -> AuditEntry:
+        began = DAY + timedelta(hours=next(hours))
+        ended = None if outcome == "begun" else began + timedelta(minutes=1)
+        return a_row(AuditEntry, audit_id=str(began), name=name, edition=edition, began_at=began,
+                     outcome=outcome, ended_at=ended, parameters=json.dumps(given))  # fmt: skip
+
+    entries = [
+        done("publish", to="site", judge=["j"]), done("publish", to="by-flow", judges=["k"]),
+        done("publish", "incomplete", to="asked"), done("publish", "failed", to="nowhere"),
+        done("import reports"), done("fetch", "incomplete"), done("fetch", "begun"),
+        done("fetch", edition="late"), done("ask", edition="late"),
+        done("refresh", "failed", edition=None, agents=["a"]), done("refresh", edition="month"),
+        done("backup", edition=None, to="b"), done("backup", "failed", edition=None, to="c"),
+        done("collect"), a_row(AuditEntry, audit_id="no JSON", name="backup", parameters="{"),
+    ]  # fmt: skip
+    with open_warehouse(path) as warehouse:
+        warehouse.write(Change(AuditEntry, entries), Change(Report, [report("x")]))
+    take_back_to_the_oldest_schema(path)
+    with open_warehouse(path) as warehouse:
+        assert warehouse.rows(AuditEntry, "true") == sorted(entries, key=lambda row: row.audit_id)
+        sites = [(row.folder, row.judges, row.is_written)
+                 for row in warehouse.rows(Publication, "edition = 'e'")]  # fmt: skip
+        assert sites == [
+            ("site", '["j"]', True), ("by-flow", '["k"]', True), ("asked", "[]", False)
+        ]  # fmt: skip
+        refreshes = [(row.edition, row.outcome, row.options)
+                     for row in warehouse.rows(MonthRefresh, "true")]  # fmt: skip
+        assert refreshes == [("", "begun", '{"agents": ["a"]}'), ("month", "ok", "{}")]
+        [fetched] = warehouse.rows(FetchedEdition, "true")
+        assert (fetched.edition, fetched.ended_at) == ("e", DAY + timedelta(hours=5, minutes=1))
+        now = f"SELECT {REPORTS_SHA} FROM reports WHERE edition = 'e'"
+        assert fetched.reports_sha == warehouse.value(now)
+        assert [row.place for row in warehouse.rows(KnownBackup, "true")] == ["b"]
+
+
 def take_back_to_the_oldest_schema(path: Path) -> None:
     """Remove a table, columns and the views that came later, from a file or a lake."""
     added = ("value_present", "value_zero", "n_delivered", "n_missing", "n_assignments", "unranked")
@@ -283,7 +332,8 @@ def take_back_to_the_oldest_schema(path: Path) -> None:
         for table in ("calls", "jobs"):
             for column in ("cache_write_tokens", "cache_write_hour_tokens"):
                 old.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        for table in ("seed_pages", "absent_pages"):
+        later = ("publications", "refreshes", "fetched_editions", "backups")
+        for table in ("seed_pages", "absent_pages", *later):
             old.execute(f"DROP TABLE {table}")
         old.execute(f"UPDATE warehouse_info SET schema_version = {OLDEST_UPGRADABLE}")
 

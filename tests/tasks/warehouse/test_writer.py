@@ -35,7 +35,7 @@ def test_a_cancelled_wait_withdraws_no_write_and_ends_no_writer(warehouse: Wareh
 
 
 def test_a_queued_write_cannot_be_withdrawn(warehouse: Warehouse) -> None:
-    queued = warehouse._submit(change("e"))
+    queued = warehouse._writer.submit([change("e")])
     assert not queued.cancel()
     assert queued.result(WAIT_SECONDS) is None
     assert warehouse.value("SELECT count(*) FROM editions") == 1
@@ -57,12 +57,12 @@ def test_a_writer_that_ends_fails_what_waits_and_what_comes(
     monkeypatch.setattr(Writer, place, end)
     if place == "_gather":
         warehouse.write(change("taken before"))  # by the call that is waiting now
-    waiting = [warehouse._submit(change(f"{n}")) for n in range(5)]
+    waiting = [warehouse._writer.submit([change(f"{n}")]) for n in range(5)]
     for future in waiting:
         assert isinstance(future.exception(WAIT_SECONDS), LostWarehouse | MemoryError)
     if place == "_execute" and isinstance(error, MemoryError):
         return  # an error of these changes alone: the thread goes on
-    later = warehouse._submit(change("later"))
+    later = warehouse._writer.submit([change("later")])
     assert isinstance(later.exception(WAIT_SECONDS), LostWarehouse)
     assert "Writing to the warehouse ended" in str(later.exception())
     warehouse.close()

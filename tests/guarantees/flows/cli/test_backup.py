@@ -17,12 +17,12 @@ from tests.tasks.backed_up import contents, keep_page
 pytestmark = pytest.mark.file_only
 
 
-def without_audit(warehouse: Path) -> dict[str, Any]:
-    """All that a warehouse holds but who did what, of which each of these commands is a part, and
-    the count of writes, which such a row raises."""
+def without_backups(warehouse: Path) -> dict[str, Any]:
+    """All that a warehouse holds but its backups, of which these commands make some, and the count
+    of writes, which such a row raises."""
     found = contents(warehouse)
     info = [row[:-1] for row in found["warehouse_info"]]
-    return found | {"audit": None, "warehouse_info": info}
+    return found | {"backups": None, "warehouse_info": info}
 
 
 @pytest.fixture
@@ -53,7 +53,9 @@ def test_a_backup_is_made_verified_and_restored(
     code, said, remarks = evergreen("backup", "restore", backups, "--warehouse", new)
     assert (code, said.startswith(f"{new} is restored from {made}: ")) == (0, True)
     assert "Restored: 1 page, 0 files" in remarks
-    assert without_audit(new) == without_audit(warehouse)
+    assert without_backups(new) == without_backups(warehouse)
+    assert [place for _, place in contents(warehouse)["backups"]] == [str(backups)]
+    assert [place for _, place in contents(new)["backups"]] == [str(made)]
     _, said, _ = evergreen("backup", "--to", tmp_path / "again", "--warehouse", new)
     rows = counts.partition(" (schema ")[0]
     assert f": {rows} (schema " in said, "what is restored counts as what was backed up"
@@ -134,7 +136,7 @@ def test_a_backup_waits_for_who_owns_the_warehouse_and_says_for_whom(
 
 
 def test_compacting_a_file_says_its_size(evergreen: Evergreen, warehouse: Path) -> None:
-    before = without_audit(warehouse)
+    before = contents(warehouse)
     size = warehouse.stat().st_size
     code, said, _ = evergreen("compact", "--warehouse", warehouse)
     assert code == 0
@@ -142,9 +144,8 @@ def test_compacting_a_file_says_its_size(evergreen: Evergreen, warehouse: Path) 
     size = warehouse.stat().st_size
     code, said, _ = evergreen("compact", "--warehouse", warehouse, "--format", "json")
     assert json.loads(said)["before"]["bytes"] == size
-    # The command writes its own row of the audit afterwards.
     assert compact_warehouse(warehouse).after["bytes"] == warehouse.stat().st_size
-    assert without_audit(warehouse) == before
+    assert contents(warehouse) == before
 
 
 def test_there_is_nothing_to_compact_where_no_warehouse_is(

@@ -1,6 +1,5 @@
 """A model's empty list for a text with statements: asked about once more, then kept and marked."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tasks.claims import ExtractionFailed, extract_statements
-from tasks.judging.session import judge_session
-from tasks.pending.evaluation import (
-    Evaluation,
-    describe_kept_extractions,
-    select_extractions,
-)
+from tasks.claims import CLAIMS, ExtractionFailed, describe_kept_extractions
 from tasks.planning.permission import describe_extraction
 from tasks.publishing.boards import make_board_views
 from tasks.publishing.material import load_material
@@ -30,6 +23,7 @@ from tests.servers.asked import Asked
 from tests.servers.base import Said
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
+from tests.tasks.runs import do_pending, plan_of
 
 pytestmark = pytest.mark.usefixtures("judges")
 AGENT = "sample_sketch"
@@ -57,6 +51,9 @@ class Extractor(GeminiServer):
         return said
 
 
+CHOSEN: dict[str, Any] = {"protocols": ("wiki_fact",), "agents": (AGENT,), "judge": "gemini"}
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return sample_warehouse(tmp_path)
@@ -65,19 +62,11 @@ def path(tmp_path: Path) -> Path:
 def extract(path: Path, server: Extractor, **more: Any) -> list[int]:
     """Have the server's model extract; return the turns of what it was asked about them."""
 
-    async def run() -> None:
-        async with judge_session(store, "gemini"):
-            for item in select_extractions(run_of(path, **more)):
-                await extract_statements.fn(store, item.agent, [item], "gemini")
-
     server.turns.clear()
     with at_hand(server, "gemini"), open_warehouse(path) as store:
-        asyncio.run(run())
+        for error in do_pending(store, CLAIMS, "sample", **CHOSEN, **more):
+            raise error
     return server.turns
-
-
-def run_of(path: Path, **more: Any) -> Evaluation:
-    return Evaluation(f"{path}", "sample", ("wiki_fact",), (AGENT,), "gemini", **more)
 
 
 def test_a_second_answer_with_claims_counts(path: Path) -> None:
@@ -143,10 +132,12 @@ def test_a_stored_list_is_asked_about_only_if_it_is_to_be_extracted_again(path: 
     stored_before(path)
     server = Extractor(EMPTY, None)
     assert extract(path, server) == []
-    with open_warehouse(path):
-        assert describe_extraction(run_of(path), None) is None
-        assert "claims of 3 reports" in (describe_kept_extractions(run_of(path)) or "")
-        again = describe_extraction(run_of(path, extract_again=True), None) or ""
+    with open_warehouse(path) as store:
+        plan = plan_of(store, "sample", **CHOSEN)
+        assert describe_extraction(plan, None) is None
+        assert "claims of 3 reports" in (describe_kept_extractions(plan) or "")
+        more = plan_of(store, "sample", extract_again=True, **CHOSEN)
+        again = describe_extraction(more, None) or ""
         assert again.startswith("gemini would extract the facts or claims of 3 texts for about $")
         assert "$0.00)" not in again
     assert extract(path, server, extract_again=True) == [3] * N_REPORTS

@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tasks.archive.absent import AbsenceLookup
+from tasks.archive.lost_addresses import describe_absent, find_absent
+from tasks.archive.pending import find_unread_pages
 from tasks.configuration.web import load_web
-from tasks.pending.absent import describe_absent, find_absent
-from tasks.pending.pages import find_unread_pages
 from tasks.warehouse.jobs import Job, ReportFile
 from tasks.warehouse.pages import AbsentPage, Fetch, FetchOutcome, SeedPage
 from tasks.warehouse.rows import Citation, Report, utc_now

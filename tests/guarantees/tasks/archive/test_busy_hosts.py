@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from tasks.archive.fetch import archive_pages, read_archived_pages, reopen_pages
-from tasks.configuration.web import WaybackMachine, WebSettings, load_web
-from tasks.pending.pages import (
+from tasks.archive.pending import (
     describe_open_pages,
     describe_second_look,
     find_pending_pages,
     find_unread_pages,
 )
+from tasks.configuration.web import WaybackMachine, WebSettings, load_web
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import Fetch, FetchSource, Page
 from tasks.warehouse.rows import utc_now

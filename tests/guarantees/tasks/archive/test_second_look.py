@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tasks.archive.fetch import archive_pages, read_archived_pages
+from tasks.archive.pending import describe_open_pages, find_pending_pages, find_unread_pages
 from tasks.configuration.web import WebSettings, load_web
 from tasks.judges.registry import load_judge
-from tasks.pending.pages import describe_open_pages, find_pending_pages, find_unread_pages
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.rows import utc_now

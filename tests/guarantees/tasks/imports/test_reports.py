@@ -17,9 +17,8 @@ from tasks.editions.names import UnknownName
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.imports.wlc import import_edition
-from tasks.judges.registry import load_judge
-from tasks.pending.status import count_stages
 from tasks.planning.next_step import count_progress
+from tasks.planning.stages import count_stages
 from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ImportIssue, ReportFile
 from tasks.warehouse.results import Score
@@ -207,7 +206,7 @@ def test_a_report_that_came_otherwise_is_no_longer_failed(
     take(warehouse, give(tmp_path / "files", **files))
 
     def failed() -> int:
-        counts = count_stages(warehouse, "sample", load_judge("offline"))
+        counts = count_stages(warehouse, "sample", "offline")
         return next(row.failed for row in counts if row.stage == "reports")
 
     assert failed() == 2

@@ -1,13 +1,15 @@
 """A scanned report all the way from its estimate to its scores."""
 
 import asyncio
+from contextlib import closing
+from typing import Any
 
 from tasks.judges.registry import load_judge_entry
 from tasks.judging.cases import load_case
 from tasks.judging.cells import plan_cells
 from tasks.judging.preconditions import find_current_price
-from tasks.judging.session import judge_session
 from tasks.planning.estimate import estimate_cells
+from tasks.processes.pool import HelperProcesses
 from tasks.protocols.cell import judge_case
 from tasks.protocols.registry import get_protocol
 from tasks.verdicts import write_cell
@@ -24,6 +26,7 @@ from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import ARTICLE, OTHER
 from tests.tasks.answering import server
 from tests.tasks.models.test_attachments import arrived
+from tests.tasks.runs import open_judge
 
 __all__ = ["server", "warehouse"]
 
@@ -32,7 +35,7 @@ def judged(warehouse: Warehouse, name: str, by: str) -> float:
     """Judge what is pending, as the stage does; dollars spent."""
 
     async def run() -> float:
-        async with judge_session(warehouse, by) as session:
+        async with open_judge(warehouse, by) as session:
             for plan in plan_cells(warehouse, "sample", get_protocol(name), session.judge):
                 if plan.state == "pending" and plan.state_reason is None:
                     case = load_case(warehouse, plan)
@@ -49,9 +52,10 @@ def test_a_scan_is_estimated_bought_scored_and_counted_like_a_text(
     scan(warehouse, PDF)
     _, entry = load_judge_entry(SEES)
     assert find_current_price(entry)  # type: ignore[arg-type]
-    (before,) = estimate_cells(
-        warehouse, entry, [of_scan(warehouse)], lambda n: None  # type: ignore[arg-type]
-    ).to_dicts()  # fmt: skip
+    asked: Any = entry
+    with closing(HelperProcesses(1)) as helpers:
+        cells = [of_scan(warehouse)]
+        (before,) = estimate_cells(warehouse, helpers, asked, cells, lambda n: None).to_dicts()
     spent = judged(warehouse, "wiki_writing", SEES)
     shown = [entry for entry in server.log.entries if entry.files]
     case = load_case(warehouse, of_scan(warehouse))

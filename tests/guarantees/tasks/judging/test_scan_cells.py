@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from tasks.claims import find_pending_extractions
 from tasks.configuration.words import load_words_to_watch
+from tasks.diagnostics import TEXTS
 from tasks.extraction.shape import measure_styles
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge
 from tasks.judging.cases import UnreadableScan, load_case, load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.models.attachments import MAX_ATTACHMENT_BYTES
-from tasks.pending.evaluation import TEXTS
-from tasks.pending.extractions import find_pending_extractions
-from tasks.pending.status import count_stages
+from tasks.planning.stages import count_stages
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scores import compute_scores
 from tasks.scoring.rows import build_leaderboard_rows
@@ -189,9 +189,12 @@ def test_nothing_waits_for_claims_of_a_scan_and_its_style_is_null(warehouse: War
     assert {figure.value for figure in figures.values()} == {None}
 
 
-def test_status_shows_what_cannot_be_done_as_final(warehouse: Warehouse) -> None:
+def test_status_shows_what_cannot_be_done_as_final(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def counts(by: Judge) -> dict[str, tuple[int, int, int]]:
-        found = count_stages(warehouse, "sample", by)
+        monkeypatch.setattr("tasks.verdicts.load_judge", lambda name: by)
+        found = count_stages(warehouse, "sample", by.name)
         return {stage.stage: (stage.done, stage.pending, stage.final) for stage in found}
 
     before, seeing = counts(ScriptedJudge()), counts(load_judge(SEES))

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tasks.costs.budget import open_budget
 from tasks.costs.ledger import WarehouseLedger
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.gateway import Gateway
@@ -17,6 +16,7 @@ from tasks.warehouse.errors import NoRoom, WarehouseError
 from tasks.warehouse.store import open_warehouse
 from tests.rigs.full_disk import fill, small_disk
 from tests.tasks.models.scripted import question, read_word, said
+from tests.tasks.runs import run_of
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a small disk")
 REQUESTS = [question(random.Random(n).randbytes(4_500).hex()) for n in range(200)]
@@ -50,10 +50,10 @@ async def ask_all(disk: Path, sender: Any) -> list[Any]:
     """One run: all that is not in the ledger, eight at a time, until there is no room."""
     with (
         open_warehouse(disk / "w.duckdb") as warehouse,
-        open_budget(warehouse, None) as budget,
+        run_of(warehouse) as run,
     ):
         gateway = Gateway(
-            sender, WarehouseLedger(warehouse), answers_as=None, price=None, budget=budget
+            sender, WarehouseLedger(warehouse), answers_as=None, price=None, budget=run.budget
         )
         slots = asyncio.Semaphore(8)
 

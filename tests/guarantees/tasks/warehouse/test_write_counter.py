@@ -12,19 +12,18 @@ import duckdb
 import pytest
 
 from tasks.backup.creation import create_backup
-from tasks.costs.budget import get_budget, open_budget
 from tasks.doctor.warehouse import open_and_check
 from tasks.models.errors import StopStage
-from tasks.warehouse.audit import AuditEntry
+from tasks.run import make_budget
 from tasks.warehouse.compaction import compact_warehouse
 from tasks.warehouse.location import parse_location
+from tasks.warehouse.operations import KnownBackup
 from tasks.warehouse.reader import open_for_reading
-from tasks.warehouse.rows import Edition
+from tasks.warehouse.rows import Edition, utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.write_counter import WriteCount, WriteCounter, count_path
 from tasks.warehouse.writer import Change
 from tests.tasks.backed_up import restored
-from tests.tasks.made_rows import a_row
 from tests.tasks.warehouse.test_store import take_back_to_the_oldest_schema
 
 pytestmark = pytest.mark.file_only
@@ -109,7 +108,7 @@ def test_a_log_that_is_cut_or_missing_is_told(
     assert text
     assert said(missing) in text
     assert "w.duckdb.wal, was cut or removed" in text
-    assert "its audit names none: `evergreen backup restore FOLDER --replace" in text
+    assert "none is known: `evergreen backup restore FOLDER --replace" in text
     assert f"remove {count_path(killed)}" in text
 
 
@@ -154,7 +153,7 @@ def test_what_is_lost_later_is_added(killed: Path, tmp_path: Path) -> None:
 def test_changes_that_share_a_commit_count_each(path: Path, tmp_path: Path) -> None:
     with opened_anew(path) as store:
         changes = [Change(Edition, [Edition(edition=f"e{n}", source="test")]) for n in range(5)]
-        commits = [store._submit(change) for change in changes]
+        commits = [store._writer.submit([change]) for change in changes]
         for commit in commits:
             commit.result()
         killed = as_if_killed(path, tmp_path / "killed")
@@ -274,18 +273,20 @@ def test_compaction_keeps_the_count(path: Path, tmp_path: Path) -> None:
     assert said(1) in lost_without_log(killed)
 
 
+def backup_in(place: str) -> KnownBackup:
+    return KnownBackup(began_at=utc_now(), place=place)
+
+
 class TestBackups:
     @pytest.fixture
     def backed_up(self, path: Path, tmp_path: Path) -> Path:
-        """A warehouse with backups in its audit, and three writes after the last of them."""
+        """A warehouse that knows its backups, with three writes after the last of them."""
         with open_warehouse(path) as store:
             write(store, "e")
         create_backup(path, tmp_path / "b")
         with open_warehouse(path) as store:
-            for place, end in (("first", "ok"), ("second", "ok"), ("third", "failed")):
-                to = f'{{"to": "/srv/{place}"}}'
-                entry = a_row(AuditEntry, name="backup", parameters=to)
-                store.write(Change(AuditEntry, [entry.end(end)]))  # type: ignore[arg-type]
+            for place in ("first", "second"):
+                store.write(Change(KnownBackup, [backup_in(f"/srv/{place}")]))
         with open_warehouse(path) as store:
             for n in range(3):
                 write(store, f"f{n}")
@@ -298,23 +299,8 @@ class TestBackups:
 
     def test_one_made_after_the_loss_is_not(self, backed_up: Path) -> None:
         with open_warehouse(backed_up) as store:
-            entry = a_row(AuditEntry, name="backup", parameters='{"to": "/srv/late"}')
-            store.write(Change(AuditEntry, [entry.end("ok")]))
+            store.write(Change(KnownBackup, [backup_in("/srv/late")]))
         assert "restore /srv/second" in str(lost(backed_up))
-
-    @pytest.mark.parametrize("parameters", ["no json", "[]", '{"to": null}', "{}"])
-    def test_an_audit_that_tells_no_place_is_passed_over(
-        self, killed: Path, parameters: str
-    ) -> None:
-        log_of(killed).unlink()
-        with duckdb.connect(str(killed)) as connection:
-            connection.execute(
-                "INSERT INTO audit (audit_id, began_at, version, kind, name, os_user, host, "
-                "parameters, outcome) VALUES ('1', '2026-01-01', '1', 'command', 'backup', 'u', "
-                "'h', $1, 'ok')",
-                [parameters],
-            )
-        assert "its audit names none" in str(lost(killed))
 
     def test_a_restored_warehouse_begins_anew(self, backed_up: Path, tmp_path: Path) -> None:
         restored(tmp_path / "b", backed_up, replace=True)
@@ -328,13 +314,13 @@ class TestBackups:
 def test_nothing_is_bought_until_somebody_decides(killed: Path) -> None:
     log_of(killed).unlink()
     with open_warehouse(killed) as store:
-        with open_budget(store, None) as budget, pytest.raises(StopStage, match="are missing"):
-            asyncio.run(budget.reserve(0.0))
         with pytest.raises(StopStage, match="are missing"):
-            asyncio.run(get_budget(store).reserve(1.0))
+            asyncio.run(make_budget(store, None).reserve(0.0))
+        with pytest.raises(StopStage, match="are missing"):
+            asyncio.run(make_budget(store, None).reserve(1.0))
     count_path(killed).unlink()
-    with open_warehouse(killed) as store, open_budget(store, None) as budget:
-        asyncio.run(budget.reserve(1.0))
+    with open_warehouse(killed) as store:
+        asyncio.run(make_budget(store, None).reserve(1.0))
 
 
 def test_the_doctor_tells_it(killed: Path) -> None:

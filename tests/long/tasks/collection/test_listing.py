@@ -18,6 +18,7 @@ from tasks.collection.listing import (
 from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.collection.wiki import connect_wiki
 from tasks.configuration.wikipedia import WikipediaSettings
+from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Candidate
 from tests.rigs.mediawiki.collecting import OPERATOR, viewed
@@ -79,14 +80,18 @@ async def _collected(
     """All steps with the real client, which waits by this clock; how many articles there are."""
     request = CollectionRequest(edition="e", since=SINCE, until=UNTIL, api_url=api)
     collection = begin_collection(warehouse, request, settings, NOW)
-    async with connect_wiki(warehouse, settings, api, clock=clock):
-        assert await list_members(warehouse, collection) == 1000
+    async with connect_wiki(settings, api, clock=clock) as connected:
+        helpers = HelperProcesses()
+        assert await list_members(connected, warehouse, collection) == 1000
         meanwhile()
-        await date_members(warehouse, collection)
+        await date_members(connected, warehouse, collection)
         for batch in find_pending_measurements(warehouse, "e"):
-            await measure_batch(warehouse, collection, batch)
+            await measure_batch(connected, warehouse, collection, batch)
         while todo := find_pending_articles(warehouse, "e"):
-            await asyncio.gather(*(freeze_article(warehouse, collection, c) for c in todo))
+            await asyncio.gather(
+                *(freeze_article(connected, warehouse, helpers, collection, c) for c in todo)
+            )
+    helpers.close()
     freeze_edition(warehouse, collection)
     assert warehouse.rows(Candidate, "decision IS NULL") == []
     found = warehouse.value("SELECT count(*) FROM articles WHERE edition = 'e'")

@@ -24,6 +24,7 @@ from tasks.collection.listing import (
 from tasks.collection.request import CollectionRequest, begin_collection, months_before
 from tasks.collection.wiki import connect_wiki
 from tasks.configuration.wikipedia import WikipediaSettings
+from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.store import Warehouse
 from tests.rigs.mediawiki.collecting import OPERATOR
 from tests.rigs.mediawiki.decoys import good, prose
@@ -97,17 +98,19 @@ async def _month(
 ) -> dict[str, Any]:
     request = CollectionRequest(edition=f"{until:%Y-%m}", until=until, articles=ARTICLES)
     collection = begin_collection(warehouse, request, settings, until + timedelta(hours=6))
-    async with connect_wiki(warehouse, settings, settings.api_url, clock=SimulatedClock()):
-        await list_members(warehouse, collection)
+    async with connect_wiki(settings, settings.api_url, clock=SimulatedClock()) as connected:
+        await list_members(connected, warehouse, collection)
         [collection] = warehouse.rows(type(collection), "edition = $1", [collection.edition])
-        await date_members(warehouse, collection)
+        await date_members(connected, warehouse, collection)
         for batch in find_pending_measurements(warehouse, collection.edition):
-            await measure_batch(warehouse, collection, batch)
+            await measure_batch(connected, warehouse, collection, batch)
         exclude_newly_frozen(warehouse, collection)
-        assert explain_too_few(warehouse, collection) is None
+        assert explain_too_few(warehouse, collection, settings) is None
+        helpers = HelperProcesses()
         while todo := find_pending_articles(warehouse, collection.edition):
             for candidate in todo:
-                await freeze_article(warehouse, collection, candidate)
+                await freeze_article(connected, warehouse, helpers, collection, candidate)
+        helpers.close()
     frozen = freeze_edition(warehouse, collection)
     manifest: dict[str, Any] = json.loads(frozen.manifest or "")
     return manifest

@@ -11,9 +11,7 @@ from tasks.configuration.inversion import load_inversion
 from tasks.inversion.checks import SourceArticle, find_question_problem
 from tasks.judges.inversion import QuestionTarget
 from tasks.judges.text import occurs_in
-from tasks.judging.session import judge_session
-from tasks.pending.questions import find_pending_articles, get_inverter
-from tasks.questions import make_questions
+from tasks.questions import find_pending_articles, get_inverter, make_questions
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import open_warehouse
@@ -21,6 +19,7 @@ from tasks.warehouse.truths import TRUTHS
 from tasks.warehouse.writer import Change
 from tests.servers.gemini import GeminiServer
 from tests.servers.serving import serving
+from tests.tasks.runs import open_judge
 
 JUDGE = "gemini-3.8-flash"
 N_ARTICLES = 10
@@ -48,9 +47,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Question], list
     path = tmp_path_factory.mktemp("inversion") / "warehouse.duckdb"
 
     async def work() -> None:
-        async with judge_session(warehouse, JUDGE):
+        async with open_judge(warehouse, JUDGE) as session:
             for pending in find_pending_articles(warehouse, "e", get_inverter(JUDGE), N_ARTICLES):
-                await make_questions.fn(warehouse, pending, JUDGE)
+                await make_questions(warehouse, session, pending, JUDGE)
 
     with (
         open_warehouse(path) as warehouse,

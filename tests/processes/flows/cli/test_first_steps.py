@@ -13,12 +13,11 @@ from flows.display.console import STDERR
 from flows.display.formats import Format
 from flows.display.leaderboard import print_leaderboard
 from tasks.base import format_count
-from tasks.judges.registry import load_judge
 from tasks.judging.protocols import choose_protocols
-from tasks.pending.status import count_stages
+from tasks.planning.stages import count_stages
 from tasks.scoring.extractors import describe_extractors
 from tasks.site.mark import MARK
-from tasks.warehouse.audit import AuditEntry
+from tasks.warehouse.operations import Publication
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
@@ -92,7 +91,7 @@ def test_what_status_counts_and_evaluate_leaves_is_named(
         judged(store, "offline", {}, protocol="reader")
         [left] = [
             each.pending
-            for each in count_stages(store, "sample", load_judge("offline"))
+            for each in count_stages(store, "sample", "offline")
             if each.stage == "verdicts reader"
         ]
         assert left > 1
@@ -126,14 +125,11 @@ def test_a_site_with_older_figures_is_named(
     site = tmp_path / "site"
     site.mkdir()
     (site / MARK).write_text('{"edition": "sample", "judges": ["offline"]}', "utf-8")
-    row = AuditEntry(
-        version="1", kind="command", name="publish", os_user="u", host="h", edition="sample",
-        parameters=json.dumps({"to": str(site), "judge": None}), outcome="ok",
-    )  # fmt: skip
+    row = Publication(edition="sample", folder=str(site))
     with open_warehouse(warehouse) as store:
         warn_about_outdated_site(store, "sample")
         assert capfd.readouterr().err == ""
-        store.write(Change(AuditEntry, [row]))
+        store.write(Change(Publication, [row]))
         warn_about_outdated_site(store, "sample")
     assert capfd.readouterr().err == (
         f"The site in {site} shows older figures: evergreen publish --to {site}\n"

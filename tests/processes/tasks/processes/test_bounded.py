@@ -7,8 +7,7 @@ import time
 import pytest
 
 from tasks.processes.answers import HelperFailed
-from tasks.processes.bounded import run_bounded
-from tasks.processes.helper import LimitExceeded
+from tasks.processes.helper import LimitExceeded, run_bounded
 
 
 def double(number: int) -> int:

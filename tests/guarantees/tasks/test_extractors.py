@@ -10,22 +10,18 @@ import duckdb
 import pytest
 
 from flows.display.estimate import estimate_evaluation
+from tasks.claims import describe_kept_extractions, select_extractions
 from tasks.extraction.claims import ExtractedClaims, extract_claims
 from tasks.judges.registry import OFFLINE, list_judges, resolve_extractor
 from tasks.models.errors import Misconfigured
-from tasks.pending.evaluation import (
-    Evaluation,
-    describe_kept_extractions,
-    find_pending_cells,
-    plan_run_cells,
-    select_extractions,
-)
 from tasks.planning.permission import (
     check_permitted,
     describe_extraction,
     describe_future_extraction,
 )
+from tasks.run import Plan
 from tasks.scoring.extractors import describe_extractors
+from tasks.verdicts import VERDICTS
 from tasks.warehouse.rows import Claim, Extraction, Fact
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
@@ -34,6 +30,7 @@ from tests.flows.plain_evaluation import evaluate_plainly
 from tests.in_this_process import no_helpers
 from tests.servers.gemini import GeminiServer
 from tests.tasks.annotated import sample_warehouse
+from tests.tasks.runs import plan_of
 
 FACT = ("wiki_fact",)
 BRIDGES = "Seven_Bridges_of_Königsberg"
@@ -109,9 +106,10 @@ def judged(path: Path, **chosen: Any) -> Bought:
     return n, len(server.log.entries) - n
 
 
-def of_judge(path: Path, **more: object) -> Evaluation:
-    chosen: dict[str, object] = {"protocols": FACT, "agents": (), "judge": "gemini"} | more
-    return Evaluation(f"{path}", "sample", **chosen)  # type: ignore[arg-type]
+def of_judge(path: Path, **more: Any) -> Plan:
+    chosen = {"protocols": FACT, "judge": "gemini"} | more
+    with open_warehouse(path) as store:  # which is open already
+        return plan_of(store, "sample", **chosen)
 
 
 def test_a_judge_that_is_a_model_extracts_unless_somebody_says_otherwise() -> None:
@@ -304,7 +302,7 @@ def test_what_a_model_was_paid_to_judge_by_is_read_anew_only_on_demand(
         assert board.endswith(f"{command} --agent=sample_sketch")
         [said] = [r for r in estimate_evaluation(of_judge(offline))[1] if command in r]
         assert said.endswith(f"{command} --agent=sample_sketch --judge gemini --estimate")
-        assert find_pending_cells(plan_run_cells(of_judge(offline))) == []
+        assert of_judge(offline).find_pending(VERDICTS) == []
 
         again = of_judge(offline, extract_again=True, **by_offline)
         assert len(select_extractions(again)) == N_TEXTS
@@ -369,7 +367,7 @@ def test_before_agents_are_paid_the_extraction_of_their_reports_is_permitted(
 
 def test_cells_wait_for_the_extraction_and_then_are_ready(path: Path, extracted: Path) -> None:
     with open_warehouse(path):
-        waiting = [c for c in find_pending_cells(plan_run_cells(of_judge(path))) if c.is_waiting]
+        waiting = [c for c in of_judge(path).find_pending(VERDICTS) if c.is_waiting]
     assert len(waiting) > 0
     with open_warehouse(extracted):
-        assert find_pending_cells(plan_run_cells(of_judge(extracted))) == []
+        assert of_judge(extracted).find_pending(VERDICTS) == []

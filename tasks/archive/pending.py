@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
+from tasks.archive.lost_addresses import describe_absent
 from tasks.base import Frozen, format_count
 from tasks.configuration.web import load_web
 from tasks.extraction.urls import clean_url
-from tasks.pending.absent import describe_absent
 from tasks.warehouse.pages import Fetch, FetchSource
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, Warehouse

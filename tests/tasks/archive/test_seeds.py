@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.pending.pages import describe_open_pages, find_pending_pages
+from tasks.archive.pending import describe_open_pages, find_pending_pages
 from tasks.planning.month import has_pages
 from tasks.planning.sources import choose_seed_pages, find_missing_sources
 from tasks.warehouse.pages import Page, SeedPage

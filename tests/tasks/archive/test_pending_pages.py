@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from tasks.pending.pages import (
+from tasks.archive.pending import (
     describe_second_look,
     find_busy_hosts,
     find_pending_pages,

@@ -1,7 +1,6 @@
 """What `status` counts."""
 
-from tasks.judges.registry import load_judge
-from tasks.pending.status import count_stages
+from tasks.planning.stages import count_stages
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse
@@ -20,6 +19,6 @@ def test_each_report_counts_once_whatever_became_of_its_jobs(warehouse: Warehous
         Change(Report, [a_row(Report, assignment="silent", text="", status="empty"),
                         a_row(Report, assignment="again")]),
     )  # fmt: skip
-    counts = {c.stage: c for c in count_stages(warehouse, "e", load_judge("offline"))}
+    counts = {c.stage: c for c in count_stages(warehouse, "e", "offline")}
     found = counts["reports"]
     assert (found.done, found.pending, found.failed, found.final) == (1, 0, 1, 1)

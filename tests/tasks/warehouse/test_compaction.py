@@ -7,8 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from tasks.warehouse import lake_maintenance
-from tasks.warehouse.lake_maintenance import CompactionStep
+from tasks.warehouse import compaction
+from tasks.warehouse.compaction import CompactionStep
 
 
 class Refusing:
@@ -36,10 +36,10 @@ def test_what_is_refused_is_tried_again_and_then_left_to_the_next_one(
     times: int, calls: int, expected: CompactionStep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("tasks.warehouse.lake_maintenance.time.sleep", waited.append)
+    monkeypatch.setattr("tasks.warehouse.compaction.time.sleep", waited.append)
     locks: Any = SimpleNamespace(commit_lock=nullcontext)
     connection: Any = Refusing(times)
-    step = lake_maintenance._run_step(locks, connection, "files merged", "merge()", "facts", 2)
+    step = compaction._run_step(locks, connection, "files merged", "merge()", "facts", 2)
     assert step == expected
     assert connection.calls == calls
     assert waited == [0, 1, 2, 3, 4][:calls]

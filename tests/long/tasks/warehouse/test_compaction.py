@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.warehouse.compaction import compact_warehouse
+from tasks.warehouse.compaction import CompactionStep, compact_lake, compact_warehouse, measure_lake
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.jobs import CollectionCost
-from tasks.warehouse.lake_maintenance import CompactionStep, compact_lake, measure_lake
 from tasks.warehouse.location import DuckLake
 from tasks.warehouse.rows import Agent, Fact
 from tasks.warehouse.store import Warehouse, open_warehouse
