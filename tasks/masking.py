@@ -158,33 +158,21 @@ _SETTING = re.compile(r"""([\w.\[\]%-]+)(\s*=\s*|:\s+)('[^']*'|"[^"]*"|[^&;,#\s]
 _GIVEN_KEY = re.compile(rf"(?<!\w)(?:(?:bearer|basic)\s+\S+|(?:{SUSPECT})[\w-]*)", re.IGNORECASE)
 
 
-def names_secret(name: str) -> bool:
-    """Whether a variable, an option or a setting of this name holds a secret."""
-    return bool(_SECRET_NAME.search(name)) and not _VARIABLE_NAME.search(name)
-
-
-def mask_environment() -> SecretMask:
-    """Return the mask of the secrets in this process's variables."""
-    return SecretMask(
+def hide_in_command(text: str) -> str:
+    """Return what somebody gave, such as a command line, without secrets, and cut."""
+    in_variables = SecretMask(
         part
         for name, value in os.environ.items()
         if _SECRET_NAME.search(name)
         for part in (value, *value.split(","))
         if len(part) >= MIN_SECRET_CHARS
     )
-
-
-def hide_in_command(text: str, environment: SecretMask | None = None) -> str:
-    """Return what somebody gave, such as a command line, without secrets, and cut.
-
-    environment: of `mask_environment`, for whoever hides more than one text.
-    """
-    text = (environment or mask_environment()).hide(text)
-    text = _GIVEN_KEY.sub(HIDDEN, _USER_INFO.sub(f"{HIDDEN}@", text))
-    text = _SETTING.sub(_hide_setting, text)
+    text = _USER_INFO.sub(f"{HIDDEN}@", in_variables.hide(text))
+    text = _SETTING.sub(_hide_setting, _GIVEN_KEY.sub(HIDDEN, text))
     return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"
 
 
 def _hide_setting(match: re.Match[str]) -> str:
     name, between, _ = match.groups()
-    return f"{name}{between}{HIDDEN}" if names_secret(name) else match.group()
+    is_secret = _SECRET_NAME.search(name) and not _VARIABLE_NAME.search(name)
+    return f"{name}{between}{HIDDEN}" if is_secret else match.group()
