@@ -11,8 +11,8 @@ from flows.runtime.artifacts import add_costs_artifact, add_failures_artifact, a
 from flows.runtime.task_runs import Failure, format_failures
 from flows.runtime.warehouse import warehouse_flow
 from flows.stages import run_stage
+from tasks.agents.kinds.file_drop import FileDropAsk
 from tasks.base import format_count
-from tasks.configuration.agents import FileDropAsk
 from tasks.editions.names import check_edition
 from tasks.errors import ExpectedError
 from tasks.jobs.file_drop import PROMPTS, exchange_files

@@ -32,7 +32,7 @@ from flows import engine
 from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
 from flows.runtime.recovery import watch_runs
 from flows.runtime.server import ServerError
-from tasks.configuration.refresh import load_refresh
+from tasks.editions.refresh import load_refresh
 from tasks.warehouse.location import Location
 
 SERVED: dict[str, Flow[..., Any]] = {name: load_flow(name) for name in SERVED_FLOWS}

@@ -14,7 +14,7 @@ from flows.runtime.steps import PARTIAL, WAITING, RunSteps
 from flows.runtime.warehouse import hold_warehouse, open_terminal_run, plain_flow
 from flows.site_step import check_publishing, publish_month
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.refresh import load_refresh
+from tasks.editions.refresh import load_refresh
 from tasks.planning.month import (
     Month,
     RefreshOptions,

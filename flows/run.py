@@ -9,9 +9,9 @@ from typing import Any
 from flows.display.console import STDERR, print_always, print_message
 from flows.registry import load_flow
 from flows.runtime.settings import prefect_home
-from tasks.configuration.endings import list_coming_ends
+from tasks.agents.endings import list_coming_ends
 from tasks.configuration.models import load_judges
-from tasks.configuration.refresh import load_refresh
+from tasks.editions.refresh import load_refresh
 from tasks.planning.options import FlowOptions
 from tasks.run import Plan
 from tasks.warehouse.rows import utc_now

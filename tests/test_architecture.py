@@ -6,6 +6,7 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from tasks.masking import HIDDEN, MASK, OWN_KEY
 from tasks.protocols.registry import PROTOCOLS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,7 +33,7 @@ LEVELS: list[set[str]] = [
     {"tasks.models", "tasks.metrics", "tasks.secrecy"},
     {"tasks.configuration", "tasks.warehouse"},
     {"tasks.processes", "tasks.serving", "tasks.files", "tasks.base", "tasks.errors",
-     "tasks.foreign_text", "tasks.spreadsheets", "tasks.credentials"},
+     "tasks.foreign_text", "tasks.spreadsheets", "tasks.credentials", "tasks.masking"},
 ]  # fmt: skip
 """The house, from the roof to the ground: a room may import its own level and those below."""
 
@@ -41,7 +42,8 @@ STAGES = {
     "pages", "questions", "reports", "scores", "verdicts",
 }  # fmt: skip
 """The pipeline: the modules in tasks/, beside the ground (`GROUND`)."""
-GROUND = {"stage", "run", "base", "errors", "foreign_text", "spreadsheets", "credentials"}
+GROUND = {"stage", "run", "base", "errors", "foreign_text", "spreadsheets", "credentials",
+          "masking"}  # fmt: skip
 FLOWS = {
     "ask", "assign", "backfill", "collect", "draft", "evaluate", "fetch", "import_edition",
     "publish", "refresh", "rejudge",
@@ -214,6 +216,17 @@ def test_every_package_is_named_in_pyproject() -> None:
     for module, path in modules():
         if path.name == "__init__.py":
             assert f'"{module}"' in listed, f"add {module} to [tool.setuptools] packages"
+
+
+def test_secrets_are_masked_in_one_place() -> None:
+    marks = {MASK, OWN_KEY, HIDDEN}
+    found = {
+        module
+        for module, path in modules()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Constant) and node.value in marks | {m.encode() for m in marks}
+    }
+    assert found - {"tasks.documents.html"} == {"tasks.masking"}  # a selector of CSS
 
 
 def test_no_two_classes_have_the_same_name() -> None:

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from flows.runtime.shared_server import parse_arguments
-from tasks.configuration.refresh import load_refresh
+from tasks.editions.refresh import load_refresh
 from tests.compose_file import COMPOSE, ROOT, VARIABLE, Unset, compose, services
 
 PASSWORDS = (

@@ -19,10 +19,11 @@ from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.agents.kinds import AgentFolders
+from tasks.agents.endings import list_coming_ends
+from tasks.agents.kind import AgentFolders
+from tasks.agents.kinds.file_drop import FileDropAsk
+from tasks.agents.registry import AgentEntry, load_agents
 from tasks.base import format_count
-from tasks.configuration.agents import AgentEntry, FileDropAsk, load_agents
-from tasks.configuration.endings import list_coming_ends
 from tasks.configuration.secrets import KeySettings
 from tasks.jobs.pending import load_job_fields, load_jobs
 from tasks.jobs.resolve import ask_again, record_cost, set_remote_id

@@ -10,8 +10,8 @@ from flows.cli.hints import describe_next_step
 from flows.cli.options import WarehouseOption, make_edition_option
 from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import STDERR, print_message, print_result, transient_progress
+from tasks.agents.registry import load_agents
 from tasks.base import format_count
-from tasks.configuration.agents import load_agents
 from tasks.editions.names import UnknownName
 from tasks.extraction.understanding import NOT_RELIABLE
 from tasks.foreign_text import make_visible

@@ -18,8 +18,8 @@ from flows.display.formats import Format
 from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
 from flows.run import run_flow
 from tasks.collection.request import begin_collection
-from tasks.configuration.refresh import load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.refresh import load_refresh
 from tasks.planning.month import (
     RefreshOptions,
     check_month,

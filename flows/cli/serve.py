@@ -15,7 +15,7 @@ from flows.registry import MAX_RESUMES, SERVED_FLOWS
 from flows.run import start_server
 from flows.runtime.server import UI_PORT, serve_ui
 from flows.runtime.settings import prefect_home
-from tasks.configuration.refresh import load_refresh
+from tasks.editions.refresh import load_refresh
 from tasks.planning.month import list_obstacles
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 

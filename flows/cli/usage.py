@@ -51,7 +51,7 @@ def complete_names(context: Any, param: Any, incomplete: str) -> list[str]:
 
 
 def _list_agents(context: Any) -> Iterable[str]:
-    from tasks.configuration.agents import load_agents
+    from tasks.agents.registry import load_agents
 
     return load_agents().agents
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from flows.display.console import STDOUT, print_always, print_message, transient_progress
 from flows.display.formats import format_json
-from tasks.configuration.refresh import load_refresh
+from tasks.editions.refresh import load_refresh
 from tasks.planning.judging import PlanCosts, PlannedStep, sum_costs
 from tasks.planning.month import Month, find_unfinished, sum_spent
 from tasks.planning.plan import find_refusals, plan_month

@@ -27,6 +27,7 @@ from tasks.warehouse.store import Readable
 
 PREFERRED = (("wiki_writing", "writing_overall"), ("wiki_fact", "coverage_wiki"))
 """The metrics to analyse if none is named: that of Wiki Live Challenge, then coverage."""
+WITH_FIGURES = "SELECT DISTINCT protocol FROM leaderboard WHERE edition = $1 AND judge = $2"
 VALUED = """
 SELECT DISTINCT s.protocol, s.metric
 FROM scores AS s JOIN assignments AS a USING (edition, assignment)
@@ -94,7 +95,8 @@ def run_analyses(
     """
     check_edition(source, edition)
     check_scored(source, edition, [protocol] if protocol else [], [judge])
-    known = _load_protocols(source, edition, judge)
+    with_figures = source.frame(WITH_FIGURES, [edition, judge])["protocol"]
+    known = available_protocols(with_figures)
     valued = {(name, of) for name, of in source.frame(VALUED, [edition, judge]).iter_rows()}
     taken = choose_metric(known, valued, protocol, metric)
     of = load_article_scores(source, edition, judge, taken)
@@ -156,12 +158,6 @@ def choose_metric(
     if protocol is not None and candidates:
         return next((each for each in candidates if each.key in valued), candidates[0])
     return next((each for each in candidates if each.key in valued), None)
-
-
-def _load_protocols(source: Readable, edition: str, judge: str) -> dict[str, Protocol]:
-    """Load the protocols that have figures by this judge and whose definitions are available."""
-    sql = "SELECT DISTINCT protocol FROM leaderboard WHERE edition = $1 AND judge = $2"
-    return available_protocols(source.frame(sql, [edition, judge])["protocol"])
 
 
 def _choose_trend_metrics(known: Mapping[str, Protocol], taken: Metric | None) -> list[Metric]:

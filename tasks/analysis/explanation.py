@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from datetime import UTC
 from typing import Any
 
-from tasks.agents.kinds import describe_doubtful_end
+from tasks.agents.registry import describe_doubtful_end
 from tasks.analysis.outcomes import (
     MARKING_PROTOCOLS,
     ClaimMarking,

@@ -5,12 +5,9 @@ another judge of that model says, or `configs/endings.yaml`.
 """
 
 import re
-from collections.abc import Collection, Iterator
 from datetime import date, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
-from tasks.configuration.agents import AgentEntry, ApiAsk, EndedAsk, load_agents
 from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
@@ -18,12 +15,6 @@ from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
 SOON = timedelta(days=30)
 """How long before an end it is said."""
 _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})\Z")
-HOSTS = {
-    "generativelanguage.googleapis.com": "gemini", "api.openai.com": "openai",
-    "api.anthropic.com": "anthropic", "api.perplexity.ai": "perplexity",
-    "api.deepseek.com": "deepseek",
-}  # fmt: skip
-"""The providers by their hosts: elsewhere a model of the same name may go on."""
 
 
 class Ending(ConfigModel):
@@ -60,43 +51,18 @@ def find_judge_ending(entry: JudgeEntry, configs: ConfigSource = CONFIGS) -> End
     """Return when a judge ends; None if no end is known."""
     if not isinstance(entry, LlmJudgeEntry):
         return None
-    own = _read_own(entry)
-    return own or _find_model_ending(entry.provider, entry.model, configs)
+    own = read_own(entry)
+    return own or find_model_ending(entry.provider, entry.model, configs)
 
 
-def find_agent_ending(entry: AgentEntry, configs: ConfigSource = CONFIGS) -> Ending | None:
-    """Return when an agent ends; None if no end is known."""
-    if isinstance(entry.ask, EndedAsk):
-        return load_endings(configs).kinds[entry.ask.kind]
-    if (own := _read_own(entry)) or not isinstance(entry.ask, ApiAsk):
-        return own
-    provider = HOSTS.get(urlsplit(entry.ask.find_base_url()).hostname or "")
-    return _find_model_ending(provider, entry.ask.model, configs) if provider else None
-
-
-def iterate_ends() -> Iterator[tuple[str, Ending]]:
-    """Yield the judges and agents whose end is known, each with its end."""
-    ends = [(name, find_judge_ending(judge)) for name, judge in load_judges().judges.items()]
-    ends += [(name, find_agent_ending(agent)) for name, agent in load_agents().agents.items()]
-    yield from ((name, end) for name, end in ends if end)
-
-
-def list_coming_ends(names: Collection[str], today: date) -> list[str]:
-    """Say of those of these judges and agents that end within `SOON` when, and what follows."""
-    judges = load_judges().judges
-    fallbacks = {getattr(judges.get(name), "fallback", None) for name in names}
-    ends = [(name, end) for name, end in iterate_ends() if name in {*names, *fallbacks}]
-    return [f"{end.describe(name, today)}." for name, end in ends if end.ends - today <= SOON]
-
-
-def _read_own(entry: Any) -> Ending | None:
+def read_own(entry: Any) -> Ending | None:
     return Ending(ends=entry.retires, successor=entry.successor) if entry.retires else None
 
 
-def _find_model_ending(provider: str, model: str, configs: ConfigSource) -> Ending | None:
+def find_model_ending(provider: str, model: str, configs: ConfigSource) -> Ending | None:
     for other in load_judges(configs).judges.values():
         same = isinstance(other, LlmJudgeEntry) and (other.provider, other.model)
-        if same == (provider, model) and (found := _read_own(other)):
+        if same == (provider, model) and (found := read_own(other)):
             return found
     known = load_endings(configs).models
     whole = f"{provider}/{model}"

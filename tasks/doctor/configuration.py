@@ -7,18 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tasks.agents.endings import iterate_ends
+from tasks.agents.registry import load_agents
 from tasks.base import format_count
-from tasks.configuration.agents import load_agents
 from tasks.configuration.criteria import OWN_CRITERIA, load_criteria
 from tasks.configuration.drafting import load_drafting
-from tasks.configuration.endings import SOON, iterate_ends, load_endings
+from tasks.configuration.endings import SOON, load_endings
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_folders, walk_files
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.loading import load_merged, read_mapping
 from tasks.configuration.models import load_judges, load_protocol
-from tasks.configuration.refresh import load_refresh
 from tasks.configuration.rubrics import list_rubric_files, load_rubric
 from tasks.configuration.sandbox import load_sandbox
 from tasks.configuration.secrets import KeySettings, read_variable
@@ -30,6 +30,7 @@ from tasks.configuration.wikipedia import load_wikipedia
 from tasks.configuration.words import load_words_to_watch
 from tasks.doctor.finding import Found, Status
 from tasks.doctor.network import NamesInUse, Relevance, find_services
+from tasks.editions.refresh import load_refresh
 from tasks.models.prices import load_prices
 
 ENDED = (

@@ -18,14 +18,16 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
-from tasks.configuration.agents import ApiAsk, HttpAsk, load_agents
+from tasks.agents.kind import ApiAsk
+from tasks.agents.kinds.http import HttpAsk
+from tasks.agents.registry import load_agents
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.models import LlmJudgeEntry, load_judges
-from tasks.configuration.refresh import load_refresh
 from tasks.configuration.secrets import KeySettings, read_address, read_variable
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.doctor.finding import Found
+from tasks.editions.refresh import load_refresh
 from tasks.judging.clients import DEFAULT_URLS
 from tasks.warehouse.errors import first_line
 from tasks.warehouse.store import Readable

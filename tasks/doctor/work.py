@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from tasks.archive.pending import describe_second_look
 from tasks.base import format_count
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.refresh import load_refresh
 from tasks.doctor.finding import Found
 from tasks.editions.names import list_newest_first
+from tasks.editions.refresh import load_refresh
 from tasks.jobs.pending import MANUAL_STATES
 from tasks.judges.registry import load_judge
 from tasks.models.errors import ModelError

@@ -1,4 +1,5 @@
-"""Editions: checks of their names, manifests, prompts, and finding their reports.
+"""Editions: checks of their names, manifests, prompts, finding their reports, and the settings of
+the monthly ones.
 
 Application. Writes `assignments`.
 """

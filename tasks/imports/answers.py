@@ -5,10 +5,10 @@ Importing the same files again changes nothing. No agent is called here.
 
 from pathlib import Path
 
+from tasks.agents.registry import find_agent_name
 from tasks.base import Frozen
 from tasks.benchmarks.answer_files import ImportedAnswer, read_answers
 from tasks.benchmarks.errors import EditionError
-from tasks.configuration.agents import load_agents
 from tasks.editions.names import UnknownName
 from tasks.foreign_text import refuse_hidden
 from tasks.warehouse.jobs import ImportIssue
@@ -16,7 +16,7 @@ from tasks.warehouse.replaced_reports import remove_judgement
 from tasks.warehouse.rows import Agent, Report, content_sha
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
-from tasks.warehouse.traces import TRACE, SearchTrace
+from tasks.warehouse.traces import SearchTrace, make_search_trace
 from tasks.warehouse.writer import Change
 
 DATA_SUFFIXES = {".json", ".jsonl", ".parquet"}
@@ -66,12 +66,18 @@ def import_answers(warehouse: Warehouse, path: Path, edition: str, agent: str) -
     reports = [_make_report(edition, agent, answer) for answer in known]
     changed = [each for each in reports if before.get(each.assignment) != each.text_sha]
     replaced = [each for each in changed if each.assignment in before]
-    shown = load_agents().agents.get(agent)
     warehouse.write(
-        Change(Agent, [Agent(edition=edition, agent=agent, name=shown.name if shown else agent)]),
+        Change(Agent, [Agent(edition=edition, agent=agent, name=find_agent_name(agent))]),
         Change(Report, reports),
         *(change for each in replaced for change in remove_judgement(each)),
-        Change(SearchTrace, [_make_trace(edition, agent, a) for a in known if a.trace is not None]),
+        Change(
+            SearchTrace,
+            [
+                make_search_trace(edition, agent, answer.key, answer.trace, "imported")
+                for answer in known
+                if answer.trace is not None
+            ],
+        ),
         Change(
             ImportIssue,
             [_unknown_key_issue(edition, agent, path.name, key) for key in unknown],
@@ -112,18 +118,6 @@ def _make_report(edition: str, agent: str, answer: ImportedAnswer) -> Report:
         text_sha=content_sha(answer.text),
         status="ok" if answer.text.strip() else "empty",
         source_path=answer.source,
-    )
-
-
-def _make_trace(edition: str, agent: str, answer: ImportedAnswer) -> SearchTrace:
-    stored = TRACE.dump_json(answer.trace or ()).decode()
-    return SearchTrace(
-        edition=edition,
-        agent=agent,
-        assignment=answer.key,
-        trace=stored,
-        trace_sha=content_sha(stored),
-        source="imported",
     )
 
 

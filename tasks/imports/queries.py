@@ -16,7 +16,6 @@ from tasks.benchmarks.research import (
     PublishedPoints,
     PublishedQuery,
     PublishedSet,
-    PublishedTruth,
 )
 from tasks.configuration.folders import find_file
 from tasks.configuration.templates import StrictTemplate
@@ -165,7 +164,11 @@ def _make_rows(frame: Edition, protocol: str, queries: Sequence[PublishedQuery])
             rows.point_sets.append(_make_point_set(edition, query.key, query.points, points))
         rows.documents.extend(_make_documents(edition, query))
         if query.truth:
-            rows.truths.append(_make_truth(edition, query.key, query.truth))
+            category, settings = query.truth.category, query.truth.settings
+            claims = build_truth_claims(category, settings)
+            rows.truths.append(
+                make_ground_truth(edition, query.key, category, "published", claims, settings)
+            )
     return rows
 
 
@@ -228,11 +231,6 @@ def _make_assignment(frame: Edition, query: PublishedQuery) -> Assignment:
         prompt_sha=content_sha(prompt),
         query=None if query.truth else query.query,
     )
-
-
-def _make_truth(edition: str, key: str, truth: PublishedTruth) -> GroundTruth:
-    claims = build_truth_claims(truth.category, truth.settings)
-    return make_ground_truth(edition, key, truth.category, "published", claims, truth.settings)
 
 
 def _make_reference(edition: str, query: PublishedQuery, text: str) -> Article:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
+from tasks.agents.registry import find_agent_name
 from tasks.base import Frozen
 from tasks.benchmarks.reports import report_status
-from tasks.configuration.agents import load_agents
 from tasks.documents.document import MAX_FILE_BYTES, ParsedDocument, UnreadableDocument, parse_kind
 from tasks.documents.reading import check_size, read_document
 from tasks.extraction.understanding import describe_in_helper
@@ -136,7 +136,6 @@ class _Importer:
 
     def __post_init__(self) -> None:
         self._edition = self.matched.edition
-        self._names = {name: entry.name for name, entry in load_agents().agents.items()}
         self._file_store = FileStore(files_folder(self.warehouse.location))
         self._questions = find_questions(self.warehouse, self._edition)
         self._guard = KeyGuard()
@@ -147,7 +146,9 @@ class _Importer:
             parse_kind(item.file.name)
         except UnreadableDocument as error:
             return self._make_outcome(item, "unreadable", str(error))
-        assignment, before = item.match.assignment, self._find_stored_report(item)
+        assignment = item.match.assignment
+        stored = self.warehouse.rows(Report, OF_REPORT, [self._edition, item.agent, assignment])
+        before = next(iter(stored), None)
         reason = self._find_skip_reason(item, before)
         if assignment is None or reason is not None:
             return self._make_outcome(item, "left out", reason or "it answers no assignment")
@@ -190,10 +191,6 @@ class _Importer:
                 "--replace"
             )
         return None
-
-    def _find_stored_report(self, item: MatchedFile) -> Report | None:
-        key = [self._edition, item.agent, item.match.assignment]
-        return next(iter(self.warehouse.rows(Report, OF_REPORT, key)), None)
 
     def _make_report(self, item: MatchedFile, assignment: str, document: ParsedDocument) -> Report:
         text = "" if document.scanned else document.markdown
@@ -242,7 +239,7 @@ class _Importer:
             files = stored  # another version of Pillow may write other bytes of the same picture
         if before is not None and (before, files) == (report, stored):
             return
-        name = self._names.get(report.agent, report.agent)
+        name = find_agent_name(report.agent)
         agent = Agent(edition=report.edition, agent=report.agent, name=name)
         changes = [
             Change(Agent, [agent], only_new=True),

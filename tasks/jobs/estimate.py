@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tasks.configuration.agents import Ask
+from tasks.agents.kind import Ask
 from tasks.jobs.pending import find_pending_reports
 from tasks.jobs.sessions import load_ask_entry
 from tasks.warehouse.store import Readable

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from tasks.agents.kinds.file_drop import FileDropAsk
 from tasks.benchmarks.errors import EditionError
-from tasks.configuration.agents import FileDropAsk
 from tasks.files.opening import list_files, resolve_within
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import FileOutcome, import_reports

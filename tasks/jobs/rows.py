@@ -5,14 +5,14 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from tasks.agents.agent import ConversationMessage, JobAnswer, JobRequest
-from tasks.agents.kinds import read_answer
+from tasks.agents.kind import Ask
+from tasks.agents.registry import find_agent_name, read_answer
 from tasks.benchmarks.reports import report_status
-from tasks.configuration.agents import Ask, load_agents
 from tasks.jobs.pending import PendingReport
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.replaced_reports import remove_judgement
 from tasks.warehouse.rows import Agent, Report, content_sha
-from tasks.warehouse.traces import TRACE, SearchTrace
+from tasks.warehouse.traces import SearchTrace, make_search_trace
 from tasks.warehouse.writer import Change
 
 
@@ -121,8 +121,7 @@ def name_source(job: Job) -> str:
 
 
 def _make_agent(edition: str, agent: str) -> Agent:
-    shown = load_agents().agents.get(agent)
-    return Agent(edition=edition, agent=agent, name=shown.name if shown else agent)
+    return Agent(edition=edition, agent=agent, name=find_agent_name(agent))
 
 
 def build_report_changes(
@@ -146,9 +145,8 @@ def build_report_changes(
         *remove_judgement(report),
     ]
     if answer.trace:
-        trace = TRACE.dump_json(answer.trace).decode()
-        row = SearchTrace(**key, trace=trace, trace_sha=content_sha(trace), source="agent")
-        changes.append(Change(SearchTrace, [row]))
+        trace = make_search_trace(**key, steps=answer.trace, source="agent")
+        changes.append(Change(SearchTrace, [trace]))
     return changes
 
 

@@ -21,8 +21,8 @@ from tasks.agents.agent import (
     JobStatus,
     UnreadableJobAnswer,
 )
-from tasks.agents.kinds import describe_doubtful_end, read_answer
-from tasks.configuration.agents import Ask
+from tasks.agents.kind import Ask
+from tasks.agents.registry import describe_doubtful_end, find_kind, read_answer
 from tasks.jobs.pending import PendingReport
 from tasks.jobs.rendering import render_text
 from tasks.jobs.rows import (
@@ -56,8 +56,6 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
-IDEMPOTENT = frozenset({"command", "http"})
-"""Kinds whose contract says that starting the same job twice starts it once."""
 UNREACHED_TRIES = 3
 """Tries without a connection after which an agent that never answered counts as down."""
 UNREADABLE_ANSWERS = 3
@@ -128,7 +126,7 @@ class JobRunner:
     @property
     def _repeatable(self) -> bool:
         """Whether a request whose outcome is unknown can be sent again at no cost."""
-        return self.ask.repeatable or self.kind in IDEMPOTENT
+        return self.ask.repeatable or find_kind(self.kind).starts_once
 
     async def _get_answered(
         self, item: PendingReport, job: Job, earlier: list[Job], money: BudgetReservation

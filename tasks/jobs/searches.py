@@ -1,22 +1,23 @@
 """What jobs do with our search server: the token of each, and what it was used for."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from tasks.agents.agent import JobRequest, SandboxAccess
-from tasks.configuration.agents import Ask, CommandAsk, HttpAsk
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import Ask
+from tasks.agents.kinds.http import HttpAsk
 from tasks.models.errors import Misconfigured
 from tasks.sandbox.asked import Asked
 from tasks.sandbox.source import sandbox_folder
 from tasks.sandbox.tokens import ReaderToken, SandboxToken, find_token_key, issue_token
 from tasks.warehouse.location import LocationLike
-from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Warehouse
-from tasks.warehouse.traces import TRACE, SearchStep, SearchTrace
+from tasks.warehouse.traces import SearchStep, SearchTrace, make_search_trace
 from tasks.warehouse.writer import Change
 
 URL_VARIABLE = "EVERGREEN_SANDBOX"
@@ -111,20 +112,10 @@ async def collect_searches(
                     f"reports are tried again when {agent} is asked the next time."
                 )
                 return
-            trace = _make_trace(edition, agent, row["assignment"], asked)
+            trace = make_search_trace(
+                edition, agent, row["assignment"], map(_make_step, asked), "sandbox"
+            )
             await warehouse.write_async(Change(SearchTrace, [trace]))
-
-
-def _make_trace(edition: str, agent: str, assignment: str, asked: Sequence[Asked]) -> SearchTrace:
-    trace = TRACE.dump_json(tuple(_make_step(one) for one in asked)).decode()
-    return SearchTrace(
-        edition=edition,
-        agent=agent,
-        assignment=assignment,
-        trace=trace,
-        trace_sha=content_sha(trace),
-        source="sandbox",
-    )
 
 
 def _make_step(asked: Asked) -> SearchStep:

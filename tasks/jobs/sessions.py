@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from tasks.agents.agent import AgentClient
-from tasks.agents.kinds import AgentFolders, open_agent
-from tasks.configuration.agents import (
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.endings import find_agent_ending
+from tasks.agents.kind import AgentFolders, Ask
+from tasks.agents.kinds.file_drop import FileDropAsk
+from tasks.agents.registry import (
     AgentEntry,
-    AskEntry,
-    CommandAsk,
     EndedAsk,
-    FileDropAsk,
     get_agent_entry,
     load_agents,
+    open_agent,
 )
-from tasks.configuration.endings import find_agent_ending
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.secrets import KeySettings
@@ -39,7 +39,7 @@ ARCHIVE_TABLES = (Article, Assignment, Citation, ClickedDocument, GroundTruth, P
 """The tables that determine what programs may read."""
 
 
-def load_ask_entry(agent: str) -> AskEntry:
+def load_ask_entry(agent: str) -> Ask:
     """Load the `ask` entry of an agent.
 
     Raises:
@@ -79,7 +79,8 @@ def check_agents(agents: Sequence[str], budget_usd: float | None) -> None:
         UnknownPrice: there is a budget, but the price of its reports is unknown.
     """
     for agent in agents:
-        ask, entry = load_ask_entry(agent), get_agent_entry(agent)
+        ask: Any = load_ask_entry(agent)
+        entry = get_agent_entry(agent)
         if (ending := find_agent_ending(entry)) and ending.ends <= utc_now().date():
             raise _ended_error(agent, entry)
         if isinstance(ask, KeySettings) and (unset := ask.unset_variable):

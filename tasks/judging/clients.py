@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from tasks.configuration.agents import AnthropicAsk
+from tasks.agents.kinds.anthropic import AnthropicAsk
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.configuration.secrets import read_address
 from tasks.models.batch_client import BatchClient

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import httpx
-
+from tasks.masking import OWN_KEY, SecretMask
 from tasks.models.errors import (
     Misconfigured,
     ModelError,
@@ -18,6 +17,9 @@ from tasks.models.errors import (
 )
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.warehouse.rows import replace_surrogates
+
+if TYPE_CHECKING:  # it is slow to load, and agents' settings are read beside their clients
+    import httpx
 
 CONFIGURED_IN = "configs/judges.yaml"
 NO_CREDIT = re.compile(
@@ -139,7 +141,7 @@ def catch_parse_errors(what: str, *, billable: bool = True) -> Iterator[None]:
         raise TransientError(what, "garbled", maybe_billed=billable) from None
 
 
-def parse_json(response: httpx.Response, *, billable: bool = True) -> Any:
+def parse_json(response: "httpx.Response", *, billable: bool = True) -> Any:
     """Return the JSON of a response.
 
     Raises:
@@ -153,7 +155,7 @@ def parse_json(response: httpx.Response, *, billable: bool = True) -> Any:
         return response.json()
 
 
-def parse_error(response: httpx.Response) -> tuple[str, str | None]:
+def parse_error(response: "httpx.Response") -> tuple[str, str | None]:
     """Return the message and code of an error response, in any of the known forms."""
     try:
         body: Any = response.json()
@@ -216,7 +218,7 @@ def find_error_status(error: Any) -> int | None:
     return next((code for said, code in _MEANINGS.items() if re.search(said, words, re.I)), None)
 
 
-def _read_text(response: httpx.Response) -> str:
+def _read_text(response: "httpx.Response") -> str:
     """Return the text of an answer, without the markup of a page."""
     if "html" not in response.headers.get("content-type", ""):
         return response.text
@@ -229,4 +231,4 @@ def _read_text(response: httpx.Response) -> str:
 
 def redact_key(text: str, key: str | None) -> str:
     """Return a foreign text fit for storage, without the key, which an endpoint may echo."""
-    return replace_surrogates(text.replace(key, "[key]") if key else text)
+    return replace_surrogates(SecretMask([key or ""], OWN_KEY).hide(text))

@@ -13,9 +13,9 @@ from typing import Any
 from tasks.base import Frozen, format_count
 from tasks.collection.request import CollectionRequest, months_before
 from tasks.configuration.models import find_fallback, load_judges
-from tasks.configuration.refresh import Publishing, RefreshSettings
 from tasks.configuration.secrets import refuse_signing
 from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.refresh import Publishing, RefreshSettings
 from tasks.errors import ExpectedError
 from tasks.jobs.pending import find_jobs_under_way
 from tasks.jobs.sessions import check_agents, load_ask_entry

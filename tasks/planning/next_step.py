@@ -8,8 +8,8 @@ from shlex import join
 
 import polars as pl
 
+from tasks.agents.registry import load_agents
 from tasks.base import Frozen
-from tasks.configuration.agents import load_agents
 from tasks.configuration.models import load_judges
 from tasks.configuration.web import load_web
 from tasks.editions.names import list_newest_first

@@ -8,7 +8,7 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from tasks.configuration.agents import load_agents
+from tasks.agents.registry import load_agents
 from tasks.configuration.models import load_judges
 from tasks.judges.registry import OFFLINE
 from tasks.protocols.registry import PROTOCOLS

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tasks.base import Frozen
-from tasks.configuration.refresh import load_refresh
+from tasks.editions.refresh import load_refresh
 from tasks.publishing.downloads import TABLES
 from tasks.site.mark import MARK, resolve_link
 from tasks.spreadsheets import format_csv

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from tasks.configuration.agents import load_agents
+from tasks.agents.registry import load_agents
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry
 from tasks.metrics.aggregates import summarize_scores

@@ -1,20 +1,17 @@
 """Check texts and tables for keys before they leave the house.
 
-Providers' keys have forms: long and random enough that neither prose nor a sha-256 has them.
 `SUSPECT` is for the fast engines, Rust (Polars) and RE2 (DuckDB), which leave little for Python.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping
-from math import log2
+from collections.abc import Collection, Mapping
 
 import polars as pl
 
 from tasks.errors import ExpectedError
+from tasks.masking import MASK, SUSPECT, SecretMask, find_forms, hide_forms, name_form
 from tasks.secrecy.own_keys import load_own_keys
 from tasks.warehouse.tables import TABLES
 
-MASK = "[a key was here]"
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "candidates": ("title", "url"),
     "articles": ("title", "text"),
@@ -34,91 +31,6 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
 }
 """Table → columns with others' texts, or quotations of them. A key there is not ours."""
 KEYS = {model.table: model.key for model in TABLES}
-FORMS: dict[str, str] = {
-    "Anthropic": r"sk-ant-[A-Za-z0-9_-]{20,}",
-    "OpenAI": r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}",
-    "OpenAI, DashScope or their like": r"sk-[A-Za-z0-9_-]{20,}",
-    "Google": r"AIza[A-Za-z0-9_-]{35}",
-    "Google (new form)": r"AQ\.[A-Za-z0-9_-]{40,}",
-    "xAI": r"xai-[A-Za-z0-9]{20,}",
-    "Perplexity": r"pplx-[A-Za-z0-9]{20,}",
-    "Jina": r"jina_[A-Za-z0-9_-]{30,}",
-    "GitHub": r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}",
-    "GitLab": r"glpat-[A-Za-z0-9_-]{20,}",
-    "AWS": r"(?:AKIA|ASIA)[A-Z2-7]{16}",
-    "Slack": r"xox[a-z]-[A-Za-z0-9-]{20,}|xapp-[A-Za-z0-9-]{20,}",
-    "Hugging Face": r"hf_[A-Za-z0-9]{30,}",
-    "Groq": r"gsk_[A-Za-z0-9]{40,}",
-    "Tavily": r"tvly-[A-Za-z0-9-]{24,}",
-    "Stripe": r"[rs]k_(?:live|test)_[A-Za-z0-9]{20,}",
-    "Prefect": r"pn[bu]_[A-Za-z0-9]{30,}",
-    "PEM": (
-        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^A-Za-z0-9+/]*(?:Proc-Type|DEK-Info|Version|Comment|Hash)[^\n]*)*"
-        r"[A-Za-z0-9+/=\s\\]{40,}(?:-----END [A-Z0-9 ]*-----)?"
-    ),
-    "minisign": r"RW(?:RTY0Iy|QAAEIy)[A-Za-z0-9+/=]{100,}",
-}
-"""Whose key → its form."""
-SUSPECT = (
-    r"(?:sk[-_]|rk_|AIza|AQ\.|xai-|pplx-|jina_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|xox[a-z]-|xapp-"
-    r"|hf_|gsk_|tvly-|pn[bu]_)[A-Za-z0-9_-]{16}|-----BEGIN [A-Z0-9 ]*PRIVATE KEY|RWRTY0Iy|RWQAAEIy"
-)
-"""Whatever has one of the forms matches it. It must be short: DuckDB compiles it for each query,
-which took 50 ms for all forms."""
-ANY_FORM = "|".join(f"(?:{form})" for form in FORMS.values())
-LEAST_BITS = 3.0
-"""Bits for each character of what is random enough: a hex number has 3.5 and more."""
-_ANY = re.compile(ANY_FORM)
-_RUN = re.compile("[A-Za-z0-9]{16,}")
-_IN_SIGNED_ADDRESS = re.compile(r"(?:Credential|AccessKeyId)(?:=|%3[Dd])\Z")
-"""Such an address names the id of the key that signed it, which is of no use to others."""
-_NAMED = [(name, re.compile(form)) for name, form in FORMS.items()]
-_LETTER_OF_ESCAPE = re.compile(r"\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}")
-"""What ends in a letter or a digit without being a word: in JSON, in addresses."""
-
-
-def name_form(found: str) -> str:
-    """Return whose key a text has the form of."""
-    return next(name for name, form in _NAMED if form.fullmatch(found))
-
-
-def find_forms(text: str) -> Iterator[tuple[int, int]]:
-    """Yield beginning and end of whatever is likely a key."""
-    place = 0
-    while match := _ANY.search(text, place):
-        likely = _is_likely(text, *match.span())
-        if likely:
-            yield match.span()
-        place = match.end() if likely else match.start() + 1
-
-
-def _is_likely(text: str, start: int, end: int) -> bool:
-    """Whether what has a key's form stands on its own and is random enough to be one."""
-    found = text[start:end]
-    if found.startswith(("-----", "RW")):
-        return True
-    if not _begins_word(text, start):
-        return False
-    if found.startswith(("AKIA", "ASIA")):
-        is_whole = not text[end : end + 1].isalnum()
-        return is_whole and not _IN_SIGNED_ADDRESS.search(text[max(0, start - 20) : start])
-    # A name joined by hyphens has no long run: sk-hynix-posts-record-profits-in-2025.
-    runs = [found] if found.startswith("AIza") else _RUN.findall(found)
-    return any(any(c.isdigit() for c in run) and _measure_bits(run) >= LEAST_BITS for run in runs)
-
-
-def _measure_bits(text: str) -> float:
-    """Return the Shannon entropy of a text's characters."""
-    shares = [text.count(c) / len(text) for c in set(text)]
-    return -sum(share * log2(share) for share in shares)
-
-
-def _begins_word(text: str, start: int) -> bool:
-    before = text[max(0, start - 6) : start]
-    if not before or not (before[-1].isascii() and before[-1].isalnum()):
-        return True
-    return any(before.endswith(match[0]) for match in _LETTER_OF_ESCAPE.finditer(before))
 
 
 class LeakedKey(ExpectedError):
@@ -137,9 +49,8 @@ class KeyGuard:
         """
         self._own = load_own_keys() if own is None else own
         self._stops_at_forms = stops_at_forms
+        self._own_keys = SecretMask(self._own, MASK)
         literals = sorted(self._own, key=len, reverse=True)
-        self._own_keys = re.compile("|".join(map(re.escape, literals)) or "(?!)")
-        self._own_bytes = re.compile(self._own_keys.pattern.encode())
         self.pattern = "|".join((*map(_escape, literals), SUSPECT))
         """For Rust and RE2: whatever holds a key matches it."""
         self._masked: dict[str, int] = {}
@@ -173,13 +84,13 @@ class KeyGuard:
         Raises:
             LeakedKey: they hold one; the message names `where`.
         """
-        if own := self._own_bytes.search(data):
-            raise self._make_error(where, f"the value of {self._own[own[0].decode()]}")
+        if own := self._own_keys.find_in_bytes(data):
+            raise self._make_error(where, f"the value of {self._own[own]}")
 
     def hide_own(self, text: str) -> tuple[str, tuple[str, ...]]:
         """Return the text without our keys, and the variables whose keys it held."""
-        named = sorted({self._own[found] for found in self._own_keys.findall(text)})
-        return self._own_keys.sub(MASK, text), tuple(named)
+        named = sorted({self._own[found] for found in self._own_keys.find(text)})
+        return self._own_keys.hide(text), tuple(named)
 
     def check_frame(
         self, frame: pl.DataFrame, table: str, others: Collection[str] = ()
@@ -205,7 +116,9 @@ class KeyGuard:
         if not self._is_suspect(text):
             return text
         is_others = name in others or name in THIRD_PARTY.get(table, ())
-        return self._clean(text, self._name_field(row, table, name), is_others=is_others)
+        named = ", ".join(f"{key} {row[key]}" for key in KEYS.get(table, ()) if key in row)
+        where = f"{table}, row {named or '?'}, field {name}"
+        return self._clean(text, where, is_others=is_others)
 
     def _clean_column(
         self,
@@ -229,7 +142,7 @@ class KeyGuard:
         known: Collection[str] = (),
     ) -> str:
         """Mask the keys of another's text, and those that are known to be in one."""
-        if own := self._own_keys.search(text):
+        if own := self._own_keys.find(text):
             raise self._make_error(where, f"the value of {self._own[own[0]]}")
         parts, end = [], 0
         for start, stop in find_forms(text):
@@ -247,12 +160,8 @@ class KeyGuard:
     def _is_suspect(self, text: str) -> bool:
         return bool(pl.Series([text]).str.contains(self.pattern)[0])
 
-    def _name_field(self, row: Mapping[str, object], table: str, name: str) -> str:
-        named = ", ".join(f"{key} {row[key]}" for key in KEYS.get(table, ()) if key in row)
-        return f"{table}, row {named or '?'}, field {name}"
-
     def _make_error(self, where: str, what: str) -> LeakedKey:
-        place = re.sub(ANY_FORM, MASK, self._own_keys.sub(MASK, where))
+        place = hide_forms(self._own_keys.hide(where))
         return LeakedKey(
             f"{place}: it holds {what}, so nothing was written. Take it out there and replace "
             "that key, since others may have read it. If it is no key but a common word, give "

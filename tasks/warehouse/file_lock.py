@@ -20,8 +20,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.files.locks import explain_no_locks
 from tasks.foreign_text import make_visible
+from tasks.masking import hide_in_command
 from tasks.warehouse.errors import LocklessWarehouse, UnwritableWarehouse, WarehouseBusy
-from tasks.warehouse.parameters import hide_secrets
 from tasks.warehouse.rows import utc_now
 
 POLL_SECONDS = 0.5
@@ -145,6 +145,6 @@ def _describe_process(activity: str | None) -> LockHolder:
         pid=os.getpid(),
         host=socket.gethostname(),
         user=getpass.getuser(),
-        command=hide_secrets(make_visible(activity, one_line=True))[:MAX_COMMAND_CHARS],
+        command=hide_in_command(make_visible(activity, one_line=True))[:MAX_COMMAND_CHARS],
         since=utc_now().strftime("%Y-%m-%d %H:%M:%S UTC"),
     )

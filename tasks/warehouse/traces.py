@@ -1,10 +1,11 @@
 """Rows of search traces: how agents searched."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from tasks.warehouse.rows import ForeignText, Row
+from tasks.warehouse.rows import ForeignText, Row, content_sha
 
 
 class SearchStep(BaseModel):
@@ -28,6 +29,9 @@ TRACE = TypeAdapter(tuple[SearchStep, ...])
 """The type of `SearchTrace.trace`."""
 
 
+TraceSource = Literal["imported", "agent", "sandbox"]
+
+
 class SearchTrace(Row):
     """The searches behind one report."""
 
@@ -42,5 +46,20 @@ class SearchTrace(Row):
     (index of an earlier step)."""
     trace_sha: str
     """Sha-256 of the trace."""
-    source: Literal["imported", "agent", "sandbox"]
+    source: TraceSource
     """Where it is from: an imported file, the agent's own word, or our sandbox, which saw it."""
+
+
+def make_search_trace(
+    edition: str, agent: str, assignment: str, steps: Iterable[SearchStep], source: TraceSource
+) -> SearchTrace:
+    """Make the row of the searches behind a report."""
+    trace = TRACE.dump_json(tuple(steps)).decode()
+    return SearchTrace(
+        edition=edition,
+        agent=agent,
+        assignment=assignment,
+        trace=trace,
+        trace_sha=content_sha(trace),
+        source=source,
+    )

@@ -6,7 +6,7 @@ from tasks.base import Frozen
 from tasks.configuration.secrets import read_address
 from tasks.configuration.web import WebSettings
 from tasks.extraction.bans import is_host_or_subdomain
-from tasks.secrecy.guard import find_forms
+from tasks.masking import find_forms
 from tasks.web.errors import AddressRefused
 from tasks.web.guard import Guard
 

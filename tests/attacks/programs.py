@@ -10,8 +10,8 @@ from pathlib import Path
 from tasks.agents.agent import JobAnswer, JobRequest, SandboxAccess
 from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import AgentFolders
 from tests.tasks.agents.programs import run_program
 
 HOSTILE = Path(__file__).with_name("hostile_program.py")

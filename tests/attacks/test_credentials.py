@@ -10,8 +10,9 @@ from unittest.mock import Mock
 import pytest
 
 from flows.cli.main import main
+from tasks.agents.kinds.http import HttpAsk
+from tasks.agents.kinds.openai_responses import OpenAiResponsesAsk
 from tasks.collection.request import CollectionRequest, begin_collection
-from tasks.configuration.agents import HttpAsk, OpenAiResponsesAsk
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.configuration.web import JinaReader, WaybackMachine
 from tasks.configuration.wikipedia import load_wikipedia

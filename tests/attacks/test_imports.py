@@ -15,13 +15,13 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
 from flows.import_edition import hash_files
+from tasks.agents.kinds.file_drop import FileDropAsk
 from tasks.annotation.table import read_table
 from tasks.benchmarks.answer_files import read_answers
 from tasks.benchmarks.deepresearch_bench import read_deepresearch_bench
 from tasks.benchmarks.drb2 import read_drb2
 from tasks.benchmarks.drgym import read_drgym
 from tasks.benchmarks.layout import Layout
-from tasks.configuration.agents import FileDropAsk
 from tasks.configuration.rubrics import load_rubric
 from tasks.configuration.web import ReadingBounds
 from tasks.documents.reading import read_by_kind

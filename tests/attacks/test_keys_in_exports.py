@@ -14,11 +14,12 @@ from tasks import drafts
 from tasks.annotation import sheets
 from tasks.benchmarks.drb2_results import FailedResult, ResultLine
 from tasks.configuration.inversion import load_inversion
+from tasks.masking import MASK
 from tasks.publishing import drb2
 from tasks.publishing.reports import CitedPage, CrossReferences, _write_cited_page
 from tasks.sandbox.catalogue import PageFilter
 from tasks.sandbox.program_archive import make_program_archive
-from tasks.secrecy.guard import MASK, KeyGuard, LeakedKey
+from tasks.secrecy.guard import KeyGuard, LeakedKey
 from tests.attacks.test_keys_in_results import OTHERS, OWN
 from tests.tasks.sandbox.archives import opened, page, write_snapshot
 

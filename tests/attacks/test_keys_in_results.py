@@ -16,8 +16,9 @@ import pytest
 
 from tasks.configuration import secrets
 from tasks.configuration.secrets import KeySettings
+from tasks.masking import FORMS, MASK, name_form
 from tasks.publishing.downloads import check_tables, write_data_files
-from tasks.secrecy.guard import FORMS, MASK, KeyGuard, LeakedKey, name_form
+from tasks.secrecy.guard import KeyGuard, LeakedKey
 from tasks.secrecy.own_keys import load_own_keys
 from tasks.site.folder import SiteFolder
 from tasks.site.mark import MARK

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from tasks.configuration.agents import HttpAsk
+from tasks.agents.kinds.http import HttpAsk
 from tasks.configuration.errors import ConfigurationError
 from tasks.jobs.searches import collect_searches
 from tasks.sandbox.service import NotifyingServer

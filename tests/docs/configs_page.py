@@ -13,13 +13,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from tasks.configuration.agents import Agents
+from tasks.agents.registry import Agents
 from tasks.configuration.drafting import DraftingSettings
 from tasks.configuration.endings import Endings
 from tasks.configuration.inversion import InversionSettings
 from tasks.configuration.leaderboard import LeaderboardSettings
 from tasks.configuration.models import Judges, ProtocolEntry
-from tasks.configuration.refresh import RefreshSettings
 from tasks.configuration.rubrics import RubricEntry
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.configuration.topics import Topics
@@ -27,6 +26,7 @@ from tasks.configuration.web import WebSettings
 from tasks.configuration.weighted_criteria import WeightedCriteria
 from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.configuration.words import WordsToWatch
+from tasks.editions.refresh import RefreshSettings
 from tasks.models.prices import PriceList
 from tasks.protocols.claim_discovery import ClaimDiscoveryParameters
 from tasks.protocols.race import RaceParameters

@@ -5,8 +5,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from tasks.configuration.agents import AgentEntry, load_agents
-from tasks.configuration.endings import find_agent_ending, find_judge_ending, load_endings
+from tasks.agents.endings import find_agent_ending
+from tasks.agents.registry import AgentEntry, load_agents
+from tasks.configuration.endings import find_judge_ending, load_endings
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.models.prices import ModelPrice, TokenPrices, load_prices
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tasks.configuration.agents import get_agent_entry, load_agents
+from tasks.agents.registry import get_agent_entry, load_agents
 from tasks.editions.prompts import assign_writing
 from tasks.warehouse.store import open_warehouse
 from tests.changed_configs import copy_configs

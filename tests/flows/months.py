@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tasks.configuration.agents import get_agent_entry, load_agents
+from tasks.agents.registry import get_agent_entry, load_agents
 from tasks.configuration.models import load_judges
-from tasks.configuration.refresh import load_refresh
 from tasks.configuration.web import load_web
 from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.refresh import load_refresh
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.models.prices import load_prices
 from tests.flows.plain_prefect import Artifacts

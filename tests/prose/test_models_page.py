@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.agents import load_agents
+from tasks.agents.registry import load_agents
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.models.prices import ModelPrice, load_prices
 from tests.docs.models_page import WRITE, render_page

@@ -22,8 +22,9 @@ import polars as pl
 from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.command.answer import ProgramResult, read
 from tasks.agents.command.client import CommandClient
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk, get_agent_entry
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import AgentFolders
+from tasks.agents.registry import get_agent_entry
 from tasks.configuration.inversion import load_inversion
 from tasks.judges.decisions import CONSISTENT, VerifyClaims
 from tasks.judges.offline.judge import OfflineJudge

@@ -1,6 +1,6 @@
 """The vendors' own SDKs talk to the job servers and parse their answers into typed objects.
 
-Google's is the one that our client has: see tests/tasks/agents/providers/test_gemini_research.py.
+Google's is the one that our client has: see tests/tasks/agents/kinds/test_gemini_deep_research.py.
 """
 
 import asyncio

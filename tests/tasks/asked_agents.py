@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import JobRequest, JobStatus
-from tasks.configuration.agents import AgentLimits, AgentPrice, OpenAiResponsesAsk
+from tasks.agents.kind import AgentLimits, AgentPrice
+from tasks.agents.kinds.openai_responses import OpenAiResponsesAsk
 from tasks.jobs.pending import PendingReport, find_pending_reports
 from tasks.jobs.run import JobRunner
 from tasks.models.budget import Budget

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.configuration.agents import get_agent_entry
+from tasks.agents.registry import get_agent_entry
 from tasks.configuration.errors import ConfigurationError
 from tasks.errors import MOST_LISTED, suggest_names
 from tasks.judges.registry import load_judge_entry

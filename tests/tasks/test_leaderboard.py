@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tasks.configuration.agents import AgentEntry, load_agents
+from tasks.agents.registry import AgentEntry, load_agents
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.leaderboard import write_leaderboard
 from tasks.protocols.registry import get_protocol

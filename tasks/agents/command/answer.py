@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
 from tasks.agents.command.supervisor import ANSWER_FILE
-from tasks.agents.report_form import parse_report_form
+from tasks.agents.wire.report_form import parse_report_form
 from tasks.warehouse.rows import ForeignText
 
 MAX_STDERR_CHARS = 600

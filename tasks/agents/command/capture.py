@@ -1,51 +1,40 @@
 """The files of a program's job; its output is limited in size and without the secrets it was given.
 
-Of the project it imports `opening` only: it is part of the lightweight `supervisor`.
+Of the project it imports little: it is part of the lightweight `supervisor`.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from tasks.files.opening import OutsideFile, SpecialFile, open_file
+from tasks.masking import SecretMask
 
 MAX_REPORT_BYTES = 16 * 1024 * 1024
 """The largest report, or `answer.json`, that is accepted from a program."""
 TAIL_BYTES = 4096
 MIN_SECRET_BYTES = 8
 """Shorter values (`1`, `en_GB`) are settings, and occur in any text."""
-HIDDEN = b"[hidden]"
 VISIBLE_VARIABLES = frozenset({"EVERGREEN_SANDBOX"})
 """Variables with an address that people need to see; it is hidden if it contains a password."""
 
 
-def select_secrets(variables: Mapping[str, str]) -> tuple[bytes, ...]:
-    """Return the values of these variables that must be hidden."""
-    return encode_secrets(
-        v for name, v in variables.items() if name not in VISIBLE_VARIABLES or "@" in v
-    )
-
-
-def encode_secrets(values: Iterable[str]) -> tuple[bytes, ...]:
-    """Return the values to hide, longest first since one may contain another."""
-    found = {value.strip().encode("utf-8", "surrogateescape") for value in values}
-    return tuple(
-        sorted((v for v in found if len(v) >= MIN_SECRET_BYTES), key=lambda v: (-len(v), v))
-    )
-
-
-def hide_secrets(data: bytes, secrets: Iterable[bytes]) -> bytes:
-    for secret in secrets:
-        data = data.replace(secret, HIDDEN)
-    return data
+def mask_variables(variables: Mapping[str, str]) -> SecretMask:
+    """Return the mask of the values of these variables that must be hidden."""
+    values = {
+        value.strip()
+        for name, value in variables.items()
+        if name not in VISIBLE_VARIABLES or "@" in value
+    }
+    return SecretMask(value for value in values if len(os.fsencode(value)) >= MIN_SECRET_BYTES)
 
 
 class CapturedStream:
     """An output stream of a program: its first 16 MB in a file, its last 4 kB in memory."""
 
-    def __init__(self, file: BinaryIO, secrets: tuple[bytes, ...]) -> None:
+    def __init__(self, file: BinaryIO, secrets: SecretMask) -> None:
         self._file = file
         self._secrets = secrets
         self._bytes_left = MAX_REPORT_BYTES
@@ -56,13 +45,13 @@ class CapturedStream:
 
     @classmethod
     @contextmanager
-    def open(cls, path: Path, secrets: tuple[bytes, ...]) -> Iterator["CapturedStream"]:
+    def open(cls, path: Path, secrets: SecretMask) -> Iterator["CapturedStream"]:
         with path.open("wb", buffering=0) as file:
             yield cls(file, secrets)
 
     def add(self, data: bytes) -> None:
-        text = hide_secrets(self._held_back + data, self._secrets)
-        cut = max(0, len(text) - max((len(s) - 1 for s in self._secrets), default=0))
+        text = self._secrets.hide_in_bytes(self._held_back + data)
+        cut = max(0, len(text) - max(0, self._secrets.n_bytes - 1))
         self._held_back = text[cut:]
         self._write(text[:cut])
 

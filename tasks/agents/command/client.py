@@ -28,7 +28,7 @@ from urllib.parse import quote
 from filelock import Timeout
 
 from tasks.agents.agent import Gone, JobRequest, JobStatus
-from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult
+from tasks.agents.command.answer import MAX_STDERR_CHARS, ProgramExit, ProgramResult, read
 from tasks.agents.command.capture import write_atomically
 from tasks.agents.command.isolation import (
     JobPlace,
@@ -38,12 +38,12 @@ from tasks.agents.command.isolation import (
     plan_isolation,
 )
 from tasks.agents.command.program import ROOT, SANDBOX_TOKEN, ProgramSpec, write_spec
+from tasks.agents.command.settings import CommandAsk
 from tasks.agents.command.supervisor import kill_leftovers
-from tasks.agents.http import CONFIGURED_IN
 from tasks.agents.isolation.plan import IsolationPlan
-from tasks.agents.kinds import AgentFolders
-from tasks.agents.report_form import assignment_payload
-from tasks.configuration.agents import CommandAsk
+from tasks.agents.kind import AgentFolders, AgentKind
+from tasks.agents.wire.http import CONFIGURED_IN
+from tasks.agents.wire.report_form import assignment_payload
 from tasks.configuration.folders import CONFIGS, CONFIGS_VARIABLE
 from tasks.files.locks import hold_lock
 from tasks.models.errors import Misconfigured, TransientError
@@ -310,3 +310,6 @@ def _read_text(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:
         return None
+
+
+KIND = AgentKind(CommandAsk, CommandClient, read, runs_here=True, starts_once=True)

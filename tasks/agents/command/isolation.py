@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.agents.http import CONFIGURED_IN
+from tasks.agents.command.settings import CommandAsk
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
 from tasks.agents.isolation.plan import (
     SYSTEM,
@@ -23,7 +23,7 @@ from tasks.agents.isolation.plan import (
     leave_out,
     list_prefix,
 )
-from tasks.configuration.agents import CommandAsk
+from tasks.agents.wire.http import CONFIGURED_IN
 from tasks.configuration.folders import CONFIGS, find_packaged
 from tasks.models.errors import Misconfigured
 

@@ -31,9 +31,8 @@ from tasks.agents.command.capture import (
     CapturedStream,
     UnusableOutput,
     decode_text,
-    hide_secrets,
+    mask_variables,
     read_program_file,
-    select_secrets,
     write_atomically,
 )
 from tasks.agents.command.program import (
@@ -100,7 +99,7 @@ class _Supervision:
         self._spec = spec
         self._token = os.environ.pop(SANDBOX_TOKEN, None)
         secrets = {name: os.environ[name] for name in spec.inherited}
-        self._secrets = select_secrets(secrets | ({"": self._token} if self._token else {}))
+        self._secrets = mask_variables(secrets | ({"": self._token} if self._token else {}))
         self._stopped = False
         self._libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -201,7 +200,8 @@ class _Supervision:
         return self._decode((self._folder / "stdout").read_bytes(), "standard output")
 
     def _decode(self, content: bytes | None, name: str) -> str | None:
-        return None if content is None else decode_text(hide_secrets(content, self._secrets), name)
+        hidden = None if content is None else self._secrets.hide_in_bytes(content)
+        return None if hidden is None else decode_text(hidden, name)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._stopped = True

@@ -7,12 +7,12 @@ import pytest
 from typer.testing import CliRunner
 
 from flows.cli.main import app
-from tasks.configuration.agents import load_agents
+from tasks.agents.registry import load_agents
 from tasks.configuration.folders import PACKAGED, find_folders
 from tasks.configuration.models import load_judges
-from tasks.configuration.refresh import load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.doctor.configuration import check_configuration
+from tasks.editions.refresh import load_refresh
 from tasks.errors import ExpectedError
 
 

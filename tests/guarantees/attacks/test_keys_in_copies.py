@@ -9,7 +9,8 @@ import pytest
 from tasks.archive.export import export_texts, export_warc
 from tasks.backup.creation import create_backup
 from tasks.backup.manifest import open_backup
-from tasks.secrecy.guard import MASK, KeyGuard, LeakedKey
+from tasks.masking import MASK
+from tasks.secrecy.guard import KeyGuard, LeakedKey
 from tasks.warehouse.calls import Call
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import Page

@@ -13,9 +13,9 @@ from rich.text import Text
 from flows.cli import main as command
 from flows.display import console
 from flows.display.formats import format_json
+from tasks.agents.registry import load_agents
 from tasks.benchmarks.catalogue import read_agents
 from tasks.benchmarks.layout import Layout
-from tasks.configuration.agents import load_agents
 from tasks.configuration.errors import ConfigurationError
 from tasks.foreign_text import HiddenCharacters
 from tasks.imports.answers import import_answers

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tasks.masking import hide_in_command
 from tasks.warehouse.file_lock import lock_warehouse, read_holder
-from tasks.warehouse.parameters import hide_secrets
 
 SECRET = "hunter2-Tr0ub4dor"
 HIDING = [
@@ -29,7 +29,7 @@ def test_a_command_line_is_told_without_secrets(
     """No key, token or password is told: by its name, in a URL, or from the environment."""
     if "in words" in given:
         monkeypatch.setenv("SOME_API_KEY", SECRET)
-    told = hide_secrets(given)
+    told = hide_in_command(given)
     assert SECRET not in told
     assert "[hidden]" in told
 
@@ -37,7 +37,7 @@ def test_a_command_line_is_told_without_secrets(
 def test_a_command_line_without_secrets_is_told_as_it_is() -> None:
     """Everything else is told as it was given."""
     given = "evergreen collect --api-key-env OPENAI_API_KEY --wiki-api https://de.test/api.php?a=b"
-    assert hide_secrets(given) == given
+    assert hide_in_command(given) == given
 
 
 def test_no_secret_is_told_to_a_process_that_waits(

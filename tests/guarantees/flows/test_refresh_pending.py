@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.refresh import load_refresh
 from tasks.editions.manifest import build_manifest, hash_manifest
 from tasks.editions.prompts import assign_writing
+from tasks.editions.refresh import load_refresh
 from tasks.planning.month import find_unfinished
 from tasks.protocols.registry import default_protocols
 from tasks.publishing.site import build_site

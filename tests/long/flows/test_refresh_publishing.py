@@ -11,7 +11,7 @@ import pytest
 
 from flows import site_step
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.refresh import load_refresh
+from tasks.editions.refresh import load_refresh
 from tasks.planning.month import RefreshOptions, resolve_month
 from tasks.publishing.freshness import is_current
 from tasks.warehouse.location import parse_location

@@ -12,7 +12,7 @@ from tests.servers.agent_dashscope import DashScopeServer
 from tests.servers.agent_xai import XaiServer
 from tests.servers.serving import serving
 from tests.tasks.agents.conversations import KEY
-from tests.tasks.agents.providers.test_anthropic import FIRST, SECOND
+from tests.tasks.agents.kinds.test_anthropic import FIRST, SECOND
 
 REPORT = "A report."
 

@@ -17,8 +17,8 @@ import pytest
 from tasks.agents.command import isolation
 from tasks.agents.command.isolation import JobPlace, build_run
 from tasks.agents.command.program import SANDBOX_TOKEN
+from tasks.agents.command.settings import CommandAsk
 from tasks.agents.isolation.bubblewrap import find_bubblewrap
-from tasks.configuration.agents import CommandAsk
 from tasks.models.errors import Misconfigured
 from tests.attacks.programs import attack, client_of, run
 from tests.servers.http import Request, Response

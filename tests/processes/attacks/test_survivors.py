@@ -14,8 +14,8 @@ import pytest
 from tasks.agents.agent import JobRequest
 from tasks.agents.command import isolation
 from tasks.agents.command.client import CommandClient
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import AgentFolders
 from tests.attacks.programs import run
 from tests.waiting import until
 

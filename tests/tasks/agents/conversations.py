@@ -9,8 +9,8 @@ from pydantic import TypeAdapter
 
 from tasks.agents.agent import AgentClient, ConversationMessage, JobAnswer, JobRequest, JobStatus
 from tasks.agents.citations.markdown import render_report
-from tasks.agents.kinds import AgentFolders, open_agent, read_answer
-from tasks.configuration.agents import AskEntry
+from tasks.agents.kind import AgentFolders
+from tasks.agents.registry import AskEntry, open_agent, read_answer
 from tasks.extraction.claims import extract_claims
 from tests.servers.http import Handler
 from tests.servers.serving import serving

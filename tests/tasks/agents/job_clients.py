@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tasks.agents.agent import AgentClient, ConversationMessage, JobAnswer, JobRequest, JobStatus
-from tasks.agents.kinds import open_agent, read_answer
-from tasks.agents.polled_jobs import PolledClient
+from tasks.agents.registry import open_agent, read_answer
+from tasks.agents.wire.polled_jobs import PolledClient
 from tests.servers.http import Handler
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs

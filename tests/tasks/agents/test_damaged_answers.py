@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
 from tasks.agents.citations.markdown import render_report
-from tasks.agents.kinds import read_answer
+from tasks.agents.registry import read_answer
 from tests.servers.agent_anthropic import AnthropicServer, search, text
 from tests.servers.agent_chat import ChatAgentServer
 from tests.servers.agent_dashscope import DashScopeServer

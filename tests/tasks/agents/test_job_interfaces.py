@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import AgentClient, Gone, JobStatus
-from tasks.agents.kinds import read_answer
+from tasks.agents.registry import read_answer
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
 from tests.servers.http import json_response
 from tests.servers.jobs import FAULTS, MADE, JobScript

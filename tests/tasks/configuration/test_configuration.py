@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.agents import load_agents
+from tasks.agents.registry import load_agents
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import load_config
 from tasks.configuration.models import Judges, ProtocolEntry, load_judges, load_protocol

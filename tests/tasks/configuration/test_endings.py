@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 
-from tasks.configuration.agents import AgentEntry, ChatAsk, get_agent_entry, load_agents
-from tasks.configuration.endings import (
-    find_agent_ending,
-    find_judge_ending,
-    list_coming_ends,
-    load_endings,
-)
+from tasks.agents.endings import find_agent_ending, list_coming_ends
+from tasks.agents.kinds.chat import ChatAsk
+from tasks.agents.registry import AgentEntry, get_agent_entry, load_agents
+from tasks.configuration.endings import find_judge_ending, load_endings
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.jobs import sessions

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.configuration.agents import get_agent_entry, load_agents
+from tasks.agents.registry import get_agent_entry, load_agents
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import (
     PACKAGED,
@@ -19,9 +19,9 @@ from tasks.configuration.folders import (
 )
 from tasks.configuration.loading import load_merged
 from tasks.configuration.models import load_judges, load_protocol
-from tasks.configuration.refresh import load_refresh
 from tasks.configuration.web import load_web
 from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.refresh import load_refresh
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import AgentUsage, JobAnswer
-from tasks.configuration.agents import TokenRates
+from tasks.agents.kind import TokenRates
 from tasks.editions.names import UnknownName
 from tasks.jobs.estimate import estimate_reports
 from tasks.jobs.pending import check_askable, find_pending_reports

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tasks.agents.providers import anthropic
-from tasks.agents.providers.chat import parse_chat_usage
-from tasks.agents.providers.responses_output import parse_usage
+from tasks.agents.kinds import anthropic
+from tasks.agents.kinds.chat import parse_chat_usage
+from tasks.agents.wire.responses_output import parse_usage
 from tasks.models.exchange import TokenUsage
 from tasks.models.openai_chat import parse_completion
 from tasks.models.usage_counts import count_cache_writes

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.refresh import RefreshSettings, load_refresh
 from tasks.configuration.wikipedia import load_wikipedia
+from tasks.editions.refresh import RefreshSettings, load_refresh
 from tasks.models.errors import Misconfigured, UnknownPrice
 from tasks.planning.month import (
     Month,

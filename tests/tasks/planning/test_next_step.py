@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.agents import Agents
+from tasks.agents.registry import Agents
 from tasks.planning.next_step import choose_judge, count_progress, find_leaders, find_next_step
 from tasks.publishing.freshness import find_sites
 from tasks.site.mark import MARK

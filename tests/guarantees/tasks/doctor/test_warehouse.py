@@ -8,7 +8,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from tasks.configuration.refresh import load_refresh
 from tasks.doctor.finding import Found
 from tasks.doctor.warehouse import (
     BROKEN_REFERENCES,
@@ -18,6 +17,7 @@ from tasks.doctor.warehouse import (
     open_and_check,
 )
 from tasks.doctor.work import check_batches, check_editions, check_jobs, check_next_month
+from tasks.editions.refresh import load_refresh
 from tasks.warehouse.calls import BatchJob
 from tasks.warehouse.file_lock import lock_warehouse
 from tasks.warehouse.jobs import Job

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import Gone, JobStatus
-from tasks.agents.kinds import open_agent
+from tasks.agents.registry import open_agent
 from tasks.jobs.resolve import InvalidJobState, ask_again
 from tasks.jobs.run import NoReport
 from tasks.warehouse.jobs import Job

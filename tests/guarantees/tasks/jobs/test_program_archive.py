@@ -8,8 +8,8 @@ import pytest
 
 from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.command.client import CommandClient
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import AgentFolders
 from tasks.editions.prompts import assign_writing
 from tasks.imports.wlc import import_edition
 from tasks.jobs.sessions import prepare_workplace

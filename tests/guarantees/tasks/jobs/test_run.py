@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tasks.agents.agent import JobStatus
-from tasks.configuration.agents import TokenRates
+from tasks.agents.kind import TokenRates
 from tasks.jobs.resolve import InvalidJobState, ask_again, set_remote_id
 from tasks.jobs.run import NoReport
 from tasks.models.budget import Budget

@@ -19,8 +19,8 @@ from filelock import FileLock
 
 from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.command.client import CommandClient
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import AgentFolders
 from tasks.jobs.searches import grant_access
 from tests import patient
 from tests.docs.blocks import SANDBOX, list_blocks

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from tasks.agents.agent import JobAnswer, JobRequest
 from tasks.agents.command.client import CommandClient
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk, get_agent_entry
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import AgentFolders
+from tasks.agents.registry import get_agent_entry
 from tests.tasks.agents.archives import write_archive
 from tests.tasks.agents.baseline.test_program import TITLE
 from tests.tasks.agents.programs import run_program

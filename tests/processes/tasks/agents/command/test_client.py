@@ -8,7 +8,8 @@ import sys
 import psutil
 import pytest
 
-from tasks.agents.kinds import AgentFolders, read_answer
+from tasks.agents.kind import AgentFolders
+from tasks.agents.registry import read_answer
 from tests.processes.tasks.agents.command.test_programs import (
     answer_to,
     client,
@@ -64,8 +65,8 @@ from pathlib import Path
 from tasks.agents.command import client as command
 from tasks.agents.command import supervisor
 from tasks.agents.agent import JobRequest
-from tasks.agents.kinds import AgentFolders
-from tasks.configuration.agents import CommandAsk
+from tasks.agents.kind import AgentFolders
+from tasks.agents.command.settings import CommandAsk
 
 def killed_in(module, name, *, after):
     def instead(*arguments, **named):

@@ -21,10 +21,11 @@ from tasks.agents.agent import (
     JobStatus,
     UnreadableJobAnswer,
 )
-from tasks.agents.command.capture import CapturedStream, encode_secrets, select_secrets
+from tasks.agents.command.capture import CapturedStream, mask_variables
 from tasks.agents.command.client import CommandClient, safe_file_name
-from tasks.agents.kinds import AgentFolders, read_answer
-from tasks.configuration.agents import AgentLimits, CommandAsk
+from tasks.agents.command.settings import CommandAsk
+from tasks.agents.kind import AgentFolders, AgentLimits
+from tasks.agents.registry import read_answer
 from tasks.models.errors import Misconfigured
 
 SECRET = "a key that nobody must see"
@@ -329,8 +330,11 @@ def test_a_script_by_a_relative_path_is_refused_with_the_whole_one(
 
 def test_the_sandboxs_address_may_be_seen_unless_it_holds_a_password() -> None:
     variables = {"EVERGREEN_SANDBOX": "http://127.0.0.1:8100", "EVERGREEN_SANDBOX_KEY": SECRET}
-    assert select_secrets(variables) == (SECRET.encode(),)
-    assert select_secrets({"EVERGREEN_SANDBOX": "http://me:word@a.example"})
+    assert mask_variables(variables).hide(f"http://127.0.0.1:8100 {SECRET}") == (
+        "http://127.0.0.1:8100 [hidden]"
+    )
+    with_password = mask_variables({"EVERGREEN_SANDBOX": "http://me:word@a.example"})
+    assert with_password.hide("at http://me:word@a.example") == "at [hidden]"
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
@@ -350,7 +354,8 @@ def test_a_stream_shows_no_secret_however_it_is_cut(parts: list[bytes], size: in
     whole = b"".join(parts)
     with TemporaryDirectory() as folder:
         kept = Path(folder) / "stdout"
-        with CapturedStream.open(kept, encode_secrets(["secret-value", "on"])) as stream:
+        secrets = mask_variables({"A": "secret-value", "B": "on"})
+        with CapturedStream.open(kept, secrets) as stream:
             for at in range(0, len(whole), size):
                 stream.add(whole[at : at + size])
             stream.finish()
