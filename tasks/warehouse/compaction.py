@@ -25,6 +25,7 @@ from tasks.warehouse.reader import check_exists
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.schema import check_file, connect, has_schema, read_warehouse_id
 from tasks.warehouse.sql import table_names
+from tasks.warehouse.write_counter import WriteCounter
 
 if TYPE_CHECKING:
     import psycopg
@@ -132,6 +133,7 @@ def compact_warehouse(
         before = _measure_file(where)
         with wait_until_free(partial(connect, where.path), None, on_wait) as connection:
             has_schema(connection, where)  # raises if it is not a warehouse of this schema
+            WriteCounter(where.path, connection)  # warns if writes are missing
             connection.execute("CHECKPOINT")
             size = connection.sql("SELECT * FROM pragma_database_size()").pl().row(0, named=True)
         after = _measure_file(where) | {
