@@ -60,5 +60,5 @@ def test_a_file_that_is_on_one_side_only_is_found(tmp_path: Path) -> None:
     write(before / WRITTEN / "site" / "keys.html", "")
     now.mkdir()
     (found,) = changes(before, now, days=DAYS, published=False)
-    assert found == "written/site/keys.html: there is one only before."
+    assert found == "only before: written/site/keys.html"
     assert not changes(before, now, days=DAYS, published=False, excepted=["/keys"])

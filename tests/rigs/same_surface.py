@@ -65,6 +65,8 @@ class Mask(NamedTuple):
     """A glob of the files in which it is masked."""
 
 
+CALLS = "*calls*"
+"""Files that list calls to models."""
 MASKS = (
     Mask(r"\d{8}T\d{6}\.\d+Z", "<moment>", "folders of exports and backups bear their moment"),
     Mask(r"DAY[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?", "<moment>",
@@ -73,6 +75,13 @@ MASKS = (
     Mask(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>",
          "ids of warehouses and of Prefect's runs are random"),
     Mask(r"/tmp/[\w./-]+", "<temporary>", "temporary folders have random names"),
+    Mask(r"[\d.,]+ of [\d.,]+ GB free", "<free>", "the disk is others' as well"),
+    Mask(r"\b[\d.]+ hours ago", "<hours> ago", "grows with the time that the commands take"),
+    Mask(r"\bschema (\d+), [\d.]+ MB", r"schema \1, <size>", "DuckDB's files differ in free blocks"),
+    Mask(r'("(?:latency_)?seconds": ?)[\d.e-]+', r"\1<seconds>", "how long a model took", CALLS),
+    Mask(r"(?m)([ ,])[\d.]+ *$", r"\1<seconds>", "likewise, the last column", CALLS),
+    Mask(r'("(?:cached_tokens|response_id|tries)": ?)[^,}\n]+', r"\1<incidental>",
+         "how a call went: what is cached hangs on the order of calls", CALLS),
     Mask(r"(127\.0\.0\.1|localhost):\d{4,5}", "<host>:<port>", "servers take a free port"),
 )  # fmt: skip
 
@@ -179,25 +188,28 @@ def changes(
         excepted: regular expressions of differences that are known: a file whose name one matches
             is not compared, and a changed line that one matches is not counted.
     """
-    old, new = files_of(before), files_of(now)
-    found = []
-    for name in sorted({*old, *new}):
-        if "published" in name and not published:
-            continue
-        if any(re.search(pattern, name) for pattern in excepted):
-            continue
-        if name not in old or name not in new:
-            where = "before" if name in old else "now"
-            found.append(f"{name}: there is one only {where}.")
-        elif old[name].read_bytes() != new[name].read_bytes():
+    unread = [*excepted, *([] if published else ["published"])]
+    old, new = files_of(before, unread), files_of(now, unread)
+    found = [*only(old.keys() - new.keys(), "before"), *only(new.keys() - old.keys(), "now")]
+    for name in sorted(old.keys() & new.keys()):
+        if old[name].read_bytes() != new[name].read_bytes():
             sides = zip((old, new), days, strict=True)
             one, other = (read(name, files[name], day, without) for files, day in sides)
             found += diff(name, one, other, excepted)
     return found
 
 
-def files_of(folder: Path) -> dict[str, Path]:
-    """Return all files to compare, by names that are the same on both sides."""
+def only(names: Collection[str], where: str) -> Iterator[str]:
+    """Yield which files are on one side only, as one difference."""
+    if names:
+        yield "\n".join(shorten([f"only {where}: {name}" for name in sorted(names)]))
+
+
+def files_of(folder: Path, unread: Sequence[str]) -> dict[str, Path]:
+    """Return all files to compare, by names that are the same on both sides.
+
+    unread: regular expressions of names that are left out.
+    """
     found: dict[str, Path] = {}
     for part in COMPARED:
         for file in sorted((folder / part).rglob("*")):
@@ -206,7 +218,7 @@ def files_of(folder: Path) -> dict[str, Path]:
                 while name in found:
                     name = f"{name}+"  # several exports, in the order of their times
                 found[name] = file
-    return found
+    return {n: f for n, f in found.items() if not any(re.search(each, n) for each in unread)}
 
 
 def read(name: str, file: Path, day: str, without: Collection[str]) -> str:
@@ -242,9 +254,7 @@ def diff(name: str, before: str, now: str, excepted: Sequence[str]) -> Iterator[
     changed = [line for line in shown[2:] if line[0] in "+-"]
     if all(any(re.search(pattern, line) for pattern in excepted) for line in changed):
         return
-    more = len(shown) - MAX_LINES
-    rest = [f"… and {more} more lines"] if more > 0 else []
-    yield "\n".join([*map(cut, shown[:MAX_LINES]), *rest])
+    yield "\n".join(shorten(shown))
 
 
 def lines_of(text: str) -> list[str]:
@@ -252,5 +262,8 @@ def lines_of(text: str) -> list[str]:
     return re.sub(LONG_LINE, lambda line: re.sub(r"(?<=[>,;}])", "\n", line[0]), text).splitlines()
 
 
-def cut(line: str) -> str:
-    return line if len(line) <= MAX_WIDTH else f"{line[:MAX_WIDTH]} …"
+def shorten(lines: Sequence[str]) -> list[str]:
+    """Return lines cut to a readable length and number."""
+    shown = [line if len(line) <= MAX_WIDTH else f"{line[:MAX_WIDTH]} …" for line in lines]
+    more = len(shown) - MAX_LINES
+    return [*shown[:MAX_LINES], f"… and {more} more lines"] if more > 0 else shown
