@@ -41,6 +41,8 @@ NEVER = r"(?!)"
 """A pattern that nothing matches."""
 MAX_LINES = 40
 """Lines of a difference that are shown."""
+MAX_SHOWN = 60
+"""Differences that are shown; of further ones the files are named."""
 MAX_WIDTH = 300
 LONG_LINE = re.compile(rf".{{{MAX_WIDTH},}}")
 
@@ -67,6 +69,8 @@ class Mask(NamedTuple):
 
 CALLS = "*calls*"
 """Files that list calls to models."""
+SUMS_OF_CALLS = "*/calls_--[fs]*"
+"""Those whose last column is how long they took."""
 MASKS = (
     Mask(r"\d{8}T\d{6}\.\d+Z", "<moment>", "folders of exports and backups bear their moment"),
     Mask(r"DAY[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?", "<moment>",
@@ -77,9 +81,9 @@ MASKS = (
     Mask(r"/tmp/[\w./-]+", "<temporary>", "temporary folders have random names"),
     Mask(r"[\d.,]+ of [\d.,]+ GB free", "<free>", "the disk is others' as well"),
     Mask(r"\b[\d.]+ hours ago", "<hours> ago", "grows with the time that the commands take"),
-    Mask(r"\bschema (\d+), [\d.]+ MB", r"schema \1, <size>", "DuckDB's files differ in free blocks"),
+    Mask(r"\bschema (\d+), [\d.]+ MB", r"schema \1, <size>", "DuckDB's files have free blocks"),
     Mask(r'("(?:latency_)?seconds": ?)[\d.e-]+', r"\1<seconds>", "how long a model took", CALLS),
-    Mask(r"(?m)([ ,])[\d.]+ *$", r"\1<seconds>", "likewise, the last column", CALLS),
+    Mask(r"(?m)([ ,])\d+\.\d+ *$", r"\1<seconds>", "likewise, the last column", SUMS_OF_CALLS),
     Mask(r'("(?:cached_tokens|response_id|tries)": ?)[^,}\n]+', r"\1<incidental>",
          "how a call went: what is cached hangs on the order of calls", CALLS),
     Mask(r"(127\.0\.0\.1|localhost):\d{4,5}", "<host>:<port>", "servers take a free port"),
@@ -196,7 +200,13 @@ def changes(
             sides = zip((old, new), days, strict=True)
             one, other = (read(name, files[name], day, without) for files, day in sides)
             found += diff(name, one, other, excepted)
-    return found
+    return found[:MAX_SHOWN] + shorten_rest(found[MAX_SHOWN:])
+
+
+def shorten_rest(found: Sequence[str]) -> list[str]:
+    """Return the names alone, as one difference, of what is too much to be shown."""
+    names = [each.splitlines()[0].replace("--- before/", "also in ") for each in found]
+    return ["\n".join(names)] if names else []
 
 
 def only(names: Collection[str], where: str) -> Iterator[str]:
