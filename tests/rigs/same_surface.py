@@ -79,7 +79,7 @@ MASKS = (
     Mask(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>",
          "ids of warehouses and of Prefect's runs are random"),
     Mask(r"/tmp/[\w./-]+", "<temporary>", "temporary folders have random names"),
-    Mask(r"[\d.,]+ of [\d.,]+ GB free", "<free>", "the disk is others' as well"),
+    Mask(r"[\d.,]+ of [\d.,]+ GB free\. *", "<free>", "the disk is others' as well"),
     Mask(r"\b[\d.]+ hours ago", "<hours> ago", "grows with the time that the commands take"),
     Mask(r"\bschema (\d+), [\d.]+ MB", r"schema \1, <size>", "DuckDB's files have free blocks"),
     Mask(r'("(?:latency_)?seconds": ?)[\d.e-]+', r"\1<seconds>", "how long a model took", CALLS),
