@@ -2,8 +2,8 @@
 
 A line is typed as in a shell, without `evergreen`; variables may come first. ` *` at its end
 stands for each format (table, JSON, CSV), ` +` for table and JSON. $MONTH and $REPORTS are those
-of this module. Commands run in the folder with
-the warehouses, beside `code`; `operator` is a folder of configurations that name one.
+of this module. Commands run in the folder with the warehouses, beside `code`; `operator` is a
+folder of configurations that name one.
 """
 
 import shlex
@@ -199,15 +199,17 @@ JUDGED = Session(
     explain terse/viaduct --edition bench +
     explain terse/viaduct --edition rigor +
     explain thorough --edition gym +
-    compare agents --edition sample *
-    compare agents --edition gym *
-    compare agents --edition bench +
-    compare agents --edition rigor +
+    compare agents --edition sample --judge local *
+    compare agents --edition gym --judge local *
+    compare agents --edition bench --judge local +
+    compare agents --edition rigor --judge local +
     compare judges --edition sample *
-    compare protocols --edition sample *
-    analyse --edition gym *
-    analyse --edition bench +
-    analyse --edition rigor *
+    compare agents --edition sample
+    compare protocols --edition sample --judge local *
+    analyse --edition sample --judge local +
+    analyse --edition gym --judge local *
+    analyse --edition bench --judge local +
+    analyse --edition rigor --judge local *
     calls *
     calls --edition sample --by agent *
     calls --edition gym --by agent +
@@ -226,8 +228,7 @@ JUDGED = Session(
     evaluate --edition bench --judge gpt-5.5 --estimate
     evaluate --edition rigor --judge gpt-5.5 --estimate
     doctor --offline +
-    annotate make --edition sample --kind facts --items 10 --seed 1 --to written/sheets-judged
-    export drb2 --edition bench --judge local --to written/drb2
+    annotate make --edition sample --kind claims --items 10 --seed 1 --to written/sheets-judged
     publish --edition sample --to written/site-judged
     publish --edition gym --to written/site-gym
     publish --edition bench --to written/site-bench
