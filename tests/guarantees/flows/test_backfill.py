@@ -92,6 +92,7 @@ def test_a_model_judge_extracts_what_the_agent_wrote_once_a_budget_permits_it(
     chosen = {"editions": ["sample"], "judge": "gemini-3.8-flash", "protocols": ["wiki_fact"],
               "fetch_pages": True}  # fmt: skip
     # The stage that fetches pages extracts the claims first; here it finds no page to fetch.
+    monkeypatch.setattr("tasks.pages.find_pending_pages", lambda *_, **__: [])
     monkeypatch.setattr("flows.fetch.find_pending_pages", lambda *_, **__: [])
     monkeypatch.setattr("flows.fetch.describe_open_pages", lambda *_: None)
     with serving_agent(server, AGENT), serving(judge) as address:

@@ -90,7 +90,7 @@ def test_another_judge_judges_the_same_claims_again_and_extracts_none_nor_what_i
 
     def again(judge: str) -> None:
         chosen: Any = {"judge": judge, "against": "gemini", "warehouse": str(path)}
-        running: Any = rejudge("sample", **chosen, return_state=True)
+        running: Any = rejudge(edition="sample", **chosen, return_state=True)
         state = asyncio.run(running)
         assert state.name == "Completed", state.message
 

@@ -142,9 +142,9 @@ def test_a_month_that_ends_early_is_run(
 ) -> None:
     """Its agents search pages and none is archived, or there is nothing to ask them."""
     asked = (*REFRESH, "--no-publish", "--warehouse", month)
-    monkeypatch.setattr("tasks.planning.month_outcome.has_pages", lambda store, edition: False)
+    monkeypatch.setattr("tasks.planning.steps.has_pages", lambda store, edition: False)
     assert "Nothing was pending" in evergreen(*asked)[2]  # these agents search none
     for name, said in (("searches_archive", True), ("has_prompts", False)):
         with monkeypatch.context() as patch:
-            patch.setattr(f"tasks.planning.month_outcome.{name}", lambda *_, said=said: said)
+            patch.setattr(f"tasks.planning.steps.{name}", lambda *_, said=said: said)
             assert STARTED in evergreen(*asked)[2]

@@ -64,8 +64,9 @@ def extract(path: Path, server: Extractor, **more: Any) -> list[int]:
 
     server.turns.clear()
     with at_hand(server, "gemini"), open_warehouse(path) as store:
-        for error in do_pending(store, CLAIMS, "sample", **CHOSEN, **more):
-            raise error
+        for item in plan_of(store, "sample", **CHOSEN, **more).find_pending(CLAIMS):
+            for error in do_pending(store, CLAIMS, "sample", [item], **CHOSEN):
+                raise error
     return server.turns
 
 
