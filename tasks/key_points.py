@@ -19,11 +19,8 @@ from tasks.extraction.key_points import (
 )
 from tasks.judges.decisions import StepAnswer
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.research import (
-    ExtractKeyPoints,
-    MergedKeyPoint,
-    MergeKeyPoints,
-)
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.merge_key_points import MergedKeyPoint, MergeKeyPoints
 from tasks.judging.session import get_judge_session
 from tasks.pending.key_points import PendingKeyPoints, load_documents
 from tasks.stage import is_transient, stage_task
@@ -71,12 +68,12 @@ async def find_key_points(
         return found, wrap_unmerged(found.points)
     texts = tuple(point.text for point in found.points)
     merging = MergeKeyPoints(question=question, points=texts)
-    return found, _require_value(await finder.merge_key_points(merging))
+    return found, _require_value(await finder.answer(merging))
 
 
 async def _find_in_document(finder: LlmJudge, question: str, document: str) -> SupportedPoints:
     request = ExtractKeyPoints(question=question, document=document)
-    stated = _require_value(await finder.extract_key_points(request))
+    stated = _require_value(await finder.answer(request))
     return await asyncio.to_thread(keep_supported_points, stated, document)
 
 

@@ -3,8 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tasks.judges.decisions import CONFLICT, NOT_SUPPORT, SUPPORT
-from tasks.judges.research import FULL, NONE, PARTIAL, SUPPORTED, UNSUPPORTED
+from tasks.judges.decisions import (
+    CONFLICT,
+    FULL,
+    NONE,
+    NOT_SUPPORT,
+    PARTIAL,
+    SUPPORT,
+    SUPPORTED,
+    UNSUPPORTED,
+)
 from tasks.warehouse.explanations import ExplainedCitation, ExplainedVerdict, ReportScore
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 

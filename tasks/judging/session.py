@@ -77,7 +77,7 @@ async def judge_session(
                 hold_lock(warehouse.locks, f"batches of {name}", on_message)
             )
         if isinstance(entry, LlmJudgeEntry):
-            from tasks.judges.llm.judge import LlmJudge  # much that the offline judge does not need
+            from tasks.judges.llm.judge import LlmJudge
 
             fallback: Judge | None = None
             if with_fallback and entry.fallback:

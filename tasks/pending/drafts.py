@@ -9,7 +9,7 @@ from pathlib import Path
 from tasks.base import Frozen, format_count
 from tasks.benchmarks.rigorous import PROTOCOL
 from tasks.editions.names import UnknownName
-from tasks.judges.llm.drafting import LlmDrafter
+from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
 from tasks.warehouse.rows import content_sha
@@ -38,14 +38,14 @@ class PendingDraft(Frozen):
     path: Path
 
 
-def get_drafter(judge_name: str, sender: RequestSender | None = None) -> LlmDrafter:
+def get_drafter(judge_name: str, sender: RequestSender | None = None) -> LlmJudge:
     """Return the drafter that uses this judge's model.
 
     Raises:
         Misconfigured: the judge calls no model.
     """
     name, entry = load_model_entry(judge_name, "draft rubrics")
-    return LlmDrafter(name, entry, sender or NoModel())
+    return LlmJudge(name, entry, sender or NoModel())
 
 
 def find_pending_drafts(

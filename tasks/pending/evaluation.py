@@ -8,8 +8,8 @@ from typing import NamedTuple
 from tasks.base import format_count
 from tasks.configuration.models import load_judges
 from tasks.judges.decisions import Judge
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
 from tasks.judges.registry import OFFLINE, load_judge, resolve_extractor
-from tasks.judges.research import ExtractKeyPoints
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.metrics.style import STYLE_VERSION
 from tasks.pending.extractions import (

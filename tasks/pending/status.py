@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from tasks.base import Frozen
 from tasks.judges.decisions import Judge
-from tasks.judges.research import ExtractKeyPoints
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
 from tasks.judging.cells import plan_cells
 from tasks.judging.protocols import choose_protocols
 from tasks.pending.key_points import find_pending_key_points

@@ -16,7 +16,9 @@ from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.answers import AnsweredClaim
 from tasks.extraction.bans import BanList, InvalidBan, parse_bans
-from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, MatchClaims
+from tasks.judges.decisions import Judge, JudgeAnswer
+from tasks.judges.questions.grade_values import GradeValues
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.metrics.claim_trees import Denominator, score_claim_trees
 from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers

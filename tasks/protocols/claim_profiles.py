@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.extraction.claim_layouts import TruthValue, get_row_value
-from tasks.judges.decisions import GradeValues, Judge, JudgeAnswer, NamedValue
+from tasks.judges.decisions import Judge, JudgeAnswer
+from tasks.judges.questions.grade_values import GradeValues, NamedValue
 from tasks.metrics.claim_trees import (
     ClaimScores,
     GradedRow,

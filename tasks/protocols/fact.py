@@ -16,8 +16,8 @@ import polars as pl
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.judges.decisions import Judge, JudgeAnswer
-from tasks.judges.research import SUPPORTED, UNSUPPORTED, CheckCitations
+from tasks.judges.decisions import SUPPORTED, UNSUPPORTED, Judge, JudgeAnswer
+from tasks.judges.questions.check_citations import CheckCitations
 from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
 from tasks.protocols.bounds import Bounds

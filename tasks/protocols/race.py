@@ -18,7 +18,7 @@ from tasks.configuration.models import ProtocolEntry
 from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import REFERENCE, REPORT, Criterion, Judge
-from tasks.judges.research import ScorePair
+from tasks.judges.questions.score_pair import ScorePair
 from tasks.metrics.ratios import ScoredPair, relative_score
 from tasks.protocols.bounds import RATINGS, Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers

@@ -14,16 +14,18 @@ import polars as pl
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.judges.decisions import Criterion, Judge, JudgeAnswer
-from tasks.judges.research import (
+from tasks.judges.decisions import (
     CONTRADICTED,
     FULL,
     NONE,
     SUPPORTED,
-    CheckPoints,
-    RateReport,
-    VerifySupport,
+    Criterion,
+    Judge,
+    JudgeAnswer,
 )
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.judges.text import URL_PATTERN, has_words, strip_urls
 from tasks.protocols.bounds import RATINGS, Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers

@@ -6,18 +6,19 @@ report no claims or no URL. In the paper such a report has no figure.
 
 import polars as pl
 
-from tasks.judges.decisions import Judge, explain_cannot
-from tasks.judges.research import (
+from tasks.judges.decisions import (
     CONTRADICTED,
     FULL,
     NONE,
     PARTIAL,
     SUPPORTED,
-    CheckPoints,
-    ExtractKeyPoints,
-    RateReport,
-    VerifySupport,
+    Judge,
+    explain_cannot,
 )
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.protocols.case import JudgedReports
 from tasks.protocols.figures import (
     add_reasons,

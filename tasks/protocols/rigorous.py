@@ -16,7 +16,8 @@ from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.batches import split_batches
 from tasks.judges.decisions import Judge
-from tasks.judges.research import GradeItems, RateKeywords, RubricItem
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
+from tasks.judges.questions.rate_keywords import RateKeywords
 from tasks.protocols.bounds import ITEM_POINTS, RATINGS, Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report

@@ -30,8 +30,8 @@ from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.judges.batches import ask_first_alone
 from tasks.judges.decisions import Judge, JudgeAnswer
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.judges.quotations import is_quoted_in
-from tasks.judges.research import GradeItems, RubricItem
 from tasks.models.attachments import Attachment
 from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports

@@ -24,10 +24,10 @@ from tasks.judges.decisions import (
     SUPPORT,
     Judge,
     JudgeAnswer,
-    VerifyAgainstPage,
-    VerifyClaims,
 )
 from tasks.judges.offline.retrieval import EvidenceRetriever, FusedIndex
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.text import identify_language
 from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers

@@ -25,11 +25,11 @@ from tasks.judges.decisions import (
     REPORT,
     SECOND,
     TIE,
-    CompareArticles,
     Criterion,
     Judge,
     JudgeAnswer,
 )
+from tasks.judges.questions.compare_articles import CompareArticles
 from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
 from tasks.protocols.figures import build_not_assessed, build_share

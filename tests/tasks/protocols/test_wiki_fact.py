@@ -8,7 +8,9 @@ import pytest
 
 from tasks.configuration.models import load_protocol
 from tasks.extraction.urls import normalise_url
-from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
+from tasks.judges.decisions import JudgeAnswer
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.protocols.case import Case
 from tasks.protocols.wiki_fact import WikiFact
 from tasks.warehouse.pages import PageStatus

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.research import GradeItems, RateKeywords
+from tasks.judges.questions.grade_items import GradeItems
+from tasks.judges.questions.rate_keywords import RateKeywords
 from tasks.metrics.aggregates import aggregate
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol
 from tasks.protocols.registry import PROTOCOLS, get_protocol

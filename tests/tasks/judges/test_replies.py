@@ -7,26 +7,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.judges.forms.form import ReplyModel
-from tasks.judges.forms.parsing import order_results, parse_reply
-from tasks.judges.forms.registry import FORMS
-from tasks.judges.forms.schemas import render_item_schema, render_schema
-from tasks.judges.forms.verdicts import (
-    ClaimVerdict,
-    ClaimVerdicts,
-    CriterionVerdicts,
-    PageVerdicts,
-    PairScore,
-    PairScores,
+from tasks.judges.questions.compare_articles import CriterionVerdict
+from tasks.judges.questions.registry import QUESTIONS, list_forms
+from tasks.judges.questions.score_pair import PairScore
+from tasks.judges.questions.verify_against_page import PageVerdict
+from tasks.judges.questions.verify_claims import ClaimVerdict
+from tasks.judges.replies import (
+    ItemResults,
+    ReplyModel,
+    order_results,
+    parse_reply,
+    render_item_schema,
+    render_schema,
 )
 from tasks.models.gateway import InvalidReply
 
 NESTED = ("inversion", "drafting")
 """Steps whose answers are no lists of one object each."""
-ALL_FORMS = list(dict.fromkeys(form for forms in FORMS.values() for form in forms))
+ALL_FORMS = list(dict.fromkeys(form for folder in QUESTIONS for form in list_forms(folder)))
 TESTED_FORMS = list(
-    dict.fromkeys(form for step, forms in FORMS.items() if step not in NESTED for form in forms)
+    dict.fromkeys(
+        form for folder in QUESTIONS if folder not in NESTED for form in list_forms(folder)
+    )
 )
+ClaimVerdicts, PairScores = ItemResults[ClaimVerdict], ItemResults[PairScore]
 GOOD = {"item": 1, "reason": "So it says.", "evidence": [1], "verdict": "consistent"}
 
 
@@ -177,8 +181,8 @@ def test_a_schema_asks_for_the_reason_before_the_verdict(form: type[ReplyModel])
 
 @pytest.mark.parametrize(
     ("form", "key", "expected"),
-    [(ClaimVerdicts, "item", (1,)), (PageVerdicts, "statement", (1, 2)),
-     (CriterionVerdicts, "criterion", ("ww_1", "ww_2"))],
+    [(ItemResults[ClaimVerdict], "item", (1,)), (ItemResults[PageVerdict], "statement", (1, 2)),
+     (ItemResults[CriterionVerdict], "criterion", ("ww_1", "ww_2"))],
 )  # fmt: skip
 def test_a_schema_can_name_its_items(
     form: type[ReplyModel], key: str, expected: tuple[object, ...]
