@@ -15,6 +15,7 @@ from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import get_judge_title
 from tasks.metrics.aggregates import rests_on_few
 from tasks.pending.drafts import count_unreviewed
+from tasks.protocols.board import INTERVAL, Board
 from tasks.scoring.agent_models import add_models
 from tasks.scoring.board_notes import (
     EMPTY_LIST,
@@ -32,14 +33,7 @@ from tasks.scoring.board_notes import (
     format_delivered,
     list_apart,
 )
-from tasks.scoring.boards import (
-    COUNTS,
-    INTERVAL,
-    Board,
-    choose_ranking_metric,
-    select_boards,
-    select_columns,
-)
+from tasks.scoring.boards import choose_ranking_metric, select_boards, select_columns
 from tasks.scoring.bounds import UNCERTAIN, describe_refused, mark_uncertain
 from tasks.scoring.extractors import count_empty_lists, describe_extractors
 from tasks.scoring.stand_ins import describe_stand_ins
@@ -221,8 +215,8 @@ def _extra_columns(
             "–" if not row or row[other] is None else _format_value(board, metric, row[other])
             for row in rows
         ]
-    if metric in COUNTS:
-        columns[COUNTS[metric]] = [f"{row['n_items']:,}" if row else "0" for row in rows]
+    if metric in board.counts:
+        columns[board.counts[metric]] = [f"{row['n_items']:,}" if row else "0" for row in rows]
     return columns
 
 

@@ -26,7 +26,7 @@ from tasks.judges.questions.draft_keywords import DraftKeywords
 from tasks.judges.questions.draft_rubrics import DraftedRubric, DraftRubrics
 from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.judges.questions.write_closed_book import WriteClosedBook
-from tasks.protocols.rigorous import GRADE_ITEM
+from tasks.protocols.rigorous.protocol import GRADE_ITEM
 from tasks.warehouse.rows import Status
 
 MAX_PROBLEMS = 20

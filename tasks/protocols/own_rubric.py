@@ -30,7 +30,14 @@ from tasks.judges.questions.check_points import CheckPoints
 from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.metrics.ratios import SHARE_SCHEMA, weighted_mean
 from tasks.protocols.bounds import Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.case import (
+    Case,
+    ItemAnswer,
+    JudgedReports,
+    Protocol,
+    gather_answers,
+    name_answers,
+)
 from tasks.protocols.figures import build_figures, build_share
 from tasks.protocols.versions import build_version
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
@@ -48,7 +55,7 @@ KINDS = {
 }
 
 
-class OwnRubric:
+class OwnRubric(Protocol):
     """The protocol defined by a rubric's file."""
 
     prompts = "own_rubric"

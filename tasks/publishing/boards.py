@@ -8,6 +8,7 @@ import polars as pl
 
 from tasks.configuration.models import MetricEntry
 from tasks.costs.editions import load_agent_costs, load_judging_costs
+from tasks.protocols.board import Board
 from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.board_notes import (
@@ -20,7 +21,7 @@ from tasks.scoring.board_notes import (
     format_delivered,
     list_apart,
 )
-from tasks.scoring.boards import Board, choose_ranking_metric, select_boards, select_columns
+from tasks.scoring.boards import choose_ranking_metric, select_boards, select_columns
 from tasks.scoring.bounds import describe_refused
 from tasks.scoring.extractors import describe_extractors
 from tasks.scoring.stand_ins import describe_stand_ins

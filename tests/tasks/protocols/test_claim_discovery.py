@@ -13,7 +13,7 @@ from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.questions.grade_values import GradeValues
 from tasks.judges.questions.match_claims import MatchClaims
 from tasks.protocols.cell import list_requests
-from tasks.protocols.claim_discovery import ClaimDiscovery
+from tasks.protocols.claim_discovery.protocol import ClaimDiscovery
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import GroundTruth, TruthClaim
 from tests.scripted_judge import ScriptedJudge

@@ -13,8 +13,8 @@ from tasks.judges.questions.extract_key_points import ExtractKeyPoints
 from tasks.judges.questions.rate_report import RateReport
 from tasks.judges.questions.verify_support import VerifySupport
 from tasks.protocols.case import Case
-from tasks.protocols.research_gym import ResearchGym
-from tasks.protocols.research_gym_figures import STILL_OPEN
+from tasks.protocols.research_gym.figures import STILL_OPEN
+from tasks.protocols.research_gym.protocol import ResearchGym
 from tasks.warehouse.rows import CitationKind, Status
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.framed import Claims, decided

@@ -8,16 +8,15 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from tasks.protocols.registry import get_protocol
+from tasks.protocols.registry import get_protocol, list_boards
 from tasks.publishing.board_parts import BoardParts, render_parts
 from tasks.publishing.boards import _make_entries
-from tasks.scoring.boards import BOARDS
 from tasks.site.content import BoardView, MetricColumn
 
 [METRIC] = [m for m in get_protocol("wiki_fact").metrics if m.name == "coverage_wiki"]
 COLUMNS = (MetricColumn("Cov.", METRIC),)
 APART = {"apart": "it delivered 1 of 3 reports, fewer than 95 %", "ranked": None}
-BOARD = BOARDS[0]
+BOARD = list_boards()[0]
 
 
 @pytest.fixture(autouse=True)

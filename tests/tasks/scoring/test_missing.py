@@ -19,7 +19,7 @@ from tasks.judges.registry import load_judge
 from tasks.judging.cells import CellPlan, build_plan_frame, plan_cells
 from tasks.protocols.case import JudgedReports, Protocol
 from tasks.protocols.registry import PROTOCOLS, get_protocol
-from tasks.protocols.wiki_fact import WikiFact
+from tasks.protocols.wiki_fact.protocol import WikiFact
 from tasks.protocols.wiki_writing import WikiWriting
 from tasks.scores import compute_scores
 from tasks.scoring.pending import has_outdated_scores

@@ -18,7 +18,7 @@ from tasks.extraction.claim_layouts import (
     derive_layout,
     normalise_key,
 )
-from tasks.protocols.claim_matching import MatchQuestion
+from tasks.protocols.claim_discovery.matching import MatchQuestion
 from tasks.warehouse.truths import TRUTHS, TruthClaim, TruthSettings
 
 

@@ -8,7 +8,7 @@ text, and with all claims, as the published figures evidently were.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import polars as pl
@@ -30,10 +30,18 @@ from tasks.judges.questions.verify_against_page import VerifyAgainstPage
 from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.text import identify_language
 from tasks.protocols.bounds import Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.case import (
+    Case,
+    ItemAnswer,
+    JudgedReports,
+    Protocol,
+    gather_answers,
+    name_answers,
+)
 from tasks.protocols.redirects import Redirects, cites_page, collect_redirects
 from tasks.protocols.versions import build_version, parse_parameters
-from tasks.protocols.wiki_fact_figures import (
+from tasks.protocols.wiki_fact.board import BOARD
+from tasks.protocols.wiki_fact.figures import (
     CITATION,
     CONFLICT,
     COVERAGE,
@@ -60,7 +68,7 @@ class WikiFactParameters(ConfigModel):
     the facts, where conflict is looked for) that a model is shown whole with each item."""
 
 
-class WikiFact:
+class WikiFact(Protocol):
     """Checks a report against its reference article and the pages it cites."""
 
     name = "wiki_fact"
@@ -76,6 +84,10 @@ class WikiFact:
         },
         none={"ref_disputed": "a refused page may be either of the two that disagree"},
     )
+    boards = (BOARD,)
+    marks_claims = "pairs"
+    partly_supported = ("ref_acc", "as not supported in Wiki Fact")
+    metrics_without: Mapping[str, tuple[str, ...]] = {"facts": ("ref_", "evaluated_", "leakage_")}
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

@@ -7,7 +7,7 @@ also computed with other settings, among them those of the authors' notebook, pu
 (github.com/EVIGBYEN/DrBench).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -19,11 +19,19 @@ from tasks.judges.decisions import Judge
 from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.judges.questions.rate_keywords import RateKeywords
 from tasks.protocols.bounds import ITEM_POINTS, RATINGS, Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.case import (
+    Case,
+    ItemAnswer,
+    JudgedReports,
+    Protocol,
+    gather_answers,
+    name_answers,
+)
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
-from tasks.protocols.rigorous_evidence import build_graded_text, collect_evidence, number_keywords
-from tasks.protocols.rigorous_figures import RELEVANCE, RigorousReport, RubricPoints
-from tasks.protocols.rigorous_parameters import RigorousParameters
+from tasks.protocols.rigorous.boards import BOARDS
+from tasks.protocols.rigorous.evidence import build_graded_text, collect_evidence, number_keywords
+from tasks.protocols.rigorous.figures import RELEVANCE, RigorousReport, RubricPoints
+from tasks.protocols.rigorous.parameters import RigorousParameters
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import canonical_values
 from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric
@@ -31,7 +39,7 @@ from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric
 GRADE_ITEM = "rigorous/grade_item"
 
 
-class Rigorous:
+class Rigorous(Protocol):
     """Judges a report by its rubrics, keywords and trusted links."""
 
     name = "rigorous"
@@ -39,6 +47,8 @@ class Rigorous:
     inputs: tuple[str, ...] = ("query", "report", "rubric", "claims", "trace", "usage")
     kinds: tuple[str, ...] = ("research", "write_article")
     bounds = Bounds(dict.fromkeys((QUERY, GENERAL), ("0", ITEM_POINTS)), none={RELEVANCE: RATINGS})
+    boards = BOARDS
+    metrics_without: Mapping[str, tuple[str, ...]] = {"claims": ("rigorous_",)}
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

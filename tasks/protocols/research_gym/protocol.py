@@ -7,7 +7,7 @@ without the pairs that a claim was given across the end of its paragraph. Where 
 differ, both figures are computed: see `research_gym_figures`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import polars as pl
@@ -27,9 +27,17 @@ from tasks.judges.questions.check_points import CheckPoints
 from tasks.judges.questions.rate_report import RateReport
 from tasks.judges.questions.verify_support import VerifySupport
 from tasks.judges.text import URL_PATTERN, has_words, strip_urls
+from tasks.protocols.board import OPEN_NOTE, Board
 from tasks.protocols.bounds import RATINGS, Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
-from tasks.protocols.research_gym_figures import (
+from tasks.protocols.case import (
+    Case,
+    ItemAnswer,
+    JudgedReports,
+    Protocol,
+    gather_answers,
+    name_answers,
+)
+from tasks.protocols.research_gym.figures import (
     CITATION,
     CLARITY,
     CLICKED,
@@ -53,6 +61,30 @@ from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
 
 PAGE_NEVER_FETCHED = "a page that it cites has never been fetched"
+COLUMNS = {
+    "kpr": "KPR",
+    "kpc": "KPC",
+    "citation_precision": "Cit. prec.",
+    "citation_evaluated_share": "Eval.",
+    "citation_recall": "Cit. recall",
+    "citation_recall_own": "Own mark.",
+    "clarity": "Clarity",
+    "insight": "Insight",
+}
+"""The figures of DeepResearchGym's paper, and recall by the claims' own markers; other formats also
+show those of the published code."""
+BOARD = Board(
+    frozenset({"research_gym"}),
+    COLUMNS,
+    ("kpr", "citation_recall"),
+    "citation_recall",
+    "Rep.",
+    "Percent, means over reports; for clarity and insight 100 is 10 of 10. KPR, KPC: key "
+    "points supported, contradicted. Cit. prec.: 0 for claims whose pages nobody can read; "
+    "Eval.: cited claims with a fetched page. –: not assessed, "
+    f"or nothing to assess. {OPEN_NOTE}. Rank: by KPR.",
+    "DeepResearchGym",
+)
 
 
 class ResearchGymParameters(ConfigModel):
@@ -63,7 +95,7 @@ class ResearchGymParameters(ConfigModel):
     """A call each for clarity and insight, as published, or one for both."""
 
 
-class ResearchGym:
+class ResearchGym(Protocol):
     """Checks a report against the key points of its query and the pages it cites."""
 
     name = "research_gym"
@@ -73,6 +105,10 @@ class ResearchGym:
     bounds = Bounds(
         {KEY_POINT: (CONTRADICTED, SUPPORTED), CITATION: (NONE, FULL)}, none={QUALITY: RATINGS}
     )
+    boards = (BOARD,)
+    marks_claims = "whole"
+    partly_supported = ("citation_precision", "as half in DeepResearchGym")
+    metrics_without: Mapping[str, tuple[str, ...]] = {"claims": ("kpr", "kpc", CLARITY, INSIGHT)}
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

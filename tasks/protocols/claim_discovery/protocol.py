@@ -21,23 +21,24 @@ from tasks.judges.questions.grade_values import GradeValues
 from tasks.judges.questions.match_claims import MatchClaims
 from tasks.metrics.claim_trees import Denominator, score_claim_trees
 from tasks.protocols.bounds import Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
-from tasks.protocols.claim_matching import (
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol, gather_answers
+from tasks.protocols.claim_discovery.boards import BOARDS
+from tasks.protocols.claim_discovery.matching import (
     MATCH,
     build_nodes,
     build_truth_nodes,
     match_trees,
     resolve_matching,
 )
-from tasks.protocols.claim_profiles import (
+from tasks.protocols.claim_discovery.profiles import (
     COMPAT_GRADE,
     COMPAT_MATCH,
     ProfileFigures,
     compute_profile_figures,
     decide_profile,
 )
-from tasks.protocols.claim_questions import AnsweredQuestion
-from tasks.protocols.claim_search import QUERY, compute_search_figures, decide_search
+from tasks.protocols.claim_discovery.questions import AnsweredQuestion
+from tasks.protocols.claim_discovery.search import QUERY, compute_search_figures, decide_search
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.redirects import Redirects, reach_addresses, redirect_chain
 from tasks.protocols.versions import build_version, parse_parameters
@@ -58,7 +59,7 @@ class ClaimDiscoveryParameters(ConfigModel):
     """Whether to compute the figures of the published code too."""
 
 
-class ClaimDiscovery:
+class ClaimDiscovery(Protocol):
     """One answer against the ground truth of its question."""
 
     name = "claim_discovery"
@@ -66,6 +67,7 @@ class ClaimDiscovery:
     inputs: tuple[str, ...] = ("truth", "report", "trace")
     kinds: tuple[str, ...] = ("find_claims",)
     bounds = Bounds(none=dict.fromkeys((MATCH, COMPAT_MATCH, COMPAT_GRADE, QUERY), MATCHED))
+    boards = BOARDS
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

@@ -6,7 +6,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints
 
 from tasks.configuration.loading import ConfigModel
 from tasks.metrics.integrated_score import BoostWeights, HostMode, Normalisation
-from tasks.protocols.rigorous_evidence import FREQUENCY, OCCURRENCES
+from tasks.protocols.rigorous.evidence import FREQUENCY, OCCURRENCES
 
 Share = Annotated[float, Field(ge=0, le=1)]
 DomainCode = Annotated[str, StringConstraints(pattern=r"^\d{2}$")]

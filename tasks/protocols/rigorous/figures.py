@@ -28,7 +28,7 @@ from tasks.metrics.integrated_score import (
 )
 from tasks.metrics.ratios import share
 from tasks.protocols.figures import FigureValues, VerdictLabels
-from tasks.protocols.rigorous_evidence import (
+from tasks.protocols.rigorous.evidence import (
     DEVIATION,
     FOCUS,
     FREQUENCY,
@@ -41,7 +41,7 @@ from tasks.protocols.rigorous_evidence import (
     USAGE,
     number_keywords,
 )
-from tasks.protocols.rigorous_parameters import (
+from tasks.protocols.rigorous.parameters import (
     KeywordRule,
     RigorousParameters,
     alternative_rules,

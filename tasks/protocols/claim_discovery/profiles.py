@@ -21,7 +21,7 @@ from tasks.metrics.claim_trees import (
     score_lists,
 )
 from tasks.protocols.case import ItemAnswer, gather_answers, name_answers
-from tasks.protocols.claim_matching import (
+from tasks.protocols.claim_discovery.matching import (
     SAME_WORDS,
     ComparedClaim,
     MatchQuestion,
@@ -31,7 +31,7 @@ from tasks.protocols.claim_matching import (
     match_level,
     normalise_value,
 )
-from tasks.protocols.claim_questions import AnsweredQuestion
+from tasks.protocols.claim_discovery.questions import AnsweredQuestion
 from tasks.protocols.figures import VerdictLabels
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 

@@ -6,7 +6,7 @@ from tasks.extraction.urls import normalise_url
 from tasks.judges.decisions import NO_TRUTH, Judge
 from tasks.metrics.traces import count_repeated, count_returns, search_branching, search_depth
 from tasks.protocols.case import ItemAnswer, name_answers
-from tasks.protocols.claim_matching import (
+from tasks.protocols.claim_discovery.matching import (
     MatchQuestion,
     build_compared_claim,
     format_undecided,
