@@ -19,9 +19,7 @@ class Board:
     ranked_by: tuple[str, ...]
     """The ranking metrics; each one breaks the ties of those before it."""
     counted_by: str
-    """The metric whose reports and assignments are in the last column."""
-    last: str
-    """The last column's heading."""
+    """The metric whose reports and assignments the column of reports shows."""
     note: str
     title: str = ""
     """The title, if an edition may have several boards."""
@@ -29,6 +27,8 @@ class Board:
     """Whether to omit the board if none of its figures, but for the ranking ones, has a value."""
     numbers: frozenset[str] = frozenset()
     """Metrics that are shown as numbers, not in percent."""
+    short_headings: Mapping[str, str] = field(default_factory=dict)
+    """Other headings in the terminal of the columns beside the metrics (`scoring.columns`)."""
     counts: Mapping[str, str] = field(default_factory=dict)
     """Metrics that are shown with their number of items, by its heading."""
     least_needed: tuple[str, ...] = ()

@@ -257,7 +257,9 @@ class Protocol(Interface):
 
     def count_missing(self, judged: JudgedReports, judge: Judge) -> Mapping[str, Mapping[str, int]]:
         """Return metric → assignment → items that a missing report did not answer. Without the
-        metrics that the judge cannot assess; 0 where the assignment has nothing to assess."""
+        metrics that the judge cannot assess; 0 where the assignment has nothing to assess. None in
+        any metric unless a protocol says otherwise."""
+        return {}
 
 
 OPTIONAL = ("bounds", "boards", "marks_claims", "partly_supported", "metrics_without")

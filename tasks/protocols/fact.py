@@ -89,9 +89,6 @@ class FactFramework(Protocol):
         )
         return add_reasons(add_reasons(rows, still_open), find_unreliable(judged))
 
-    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
-        return {}  # all its figures are over a report's own citations
-
 
 async def _judge_page(
     pairs: Sequence[Citation], texts: dict[int, str], page: Page | None, judge: Judge

@@ -67,7 +67,6 @@ BOARD = Board(
     COLUMNS,
     ("rubric_total",),
     "rubric_total",
-    "Rep.",
     "Percent of a task's items, means over reports: met in all, and by dimension. Blocked: met "
     "only by the blocked work, which counts as not met. Publ.: Total without items that a "
     "rubric has twice, as published. Graded: items that the judge decided. Not found: "

@@ -96,7 +96,6 @@ def _make_plain_board(
         columns,
         (first,),
         first,
-        "Rep.",
         note,
         title,
         numbers=numbers,

@@ -26,23 +26,23 @@ SEARCH_COLUMNS = {
 }
 """How agents searched for these answers, beside their F1."""
 
+SHORT_HEADINGS = {"reports": "Quest."}
 BOARDS = (
     Board(
         frozenset({"claim_discovery"}),
         CLAIM_COLUMNS,
         ("claim_f1", "compat_f1"),
         "answered_share",
-        "Quest.",
         "Percent, means over the categories' means; F1 (Σ 1): by the denominator "
         "that the paper prints; F1 (quest.): over all questions. Publ.: as "
         f"the published code scores each category. –: not assessed. {OPEN_NOTE}. Rank: by F1.",
+        short_headings=SHORT_HEADINGS,
     ),
     Board(
         frozenset({"claim_discovery"}),
         SEARCH_COLUMNS,
         ("claim_f1",),
         "search_count",
-        "Quest.",
         "F1 and Needed q. (queries that the question needs and the agent made) in percent, the "
         "others numbers, means over the questions whose trace says them. Opened: different pages. "
         "Repeated: queries made before. Depth: steps of the longest chain. Branching: steps that "
@@ -50,6 +50,7 @@ BOARDS = (
         "not say. Rank: by F1.",
         "Claim discovery: how the agents searched",
         only_valued=True,
+        short_headings=SHORT_HEADINGS,
         numbers=frozenset(SEARCH_COLUMNS) - {"claim_f1", "query_coverage"},
     ),
 )

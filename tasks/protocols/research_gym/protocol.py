@@ -78,7 +78,6 @@ BOARD = Board(
     COLUMNS,
     ("kpr", "citation_recall"),
     "citation_recall",
-    "Rep.",
     "Percent, means over reports; for clarity and insight 100 is 10 of 10. KPR, KPC: key "
     "points supported, contradicted. Cit. prec.: 0 for claims whose pages nobody can read; "
     "Eval.: cited claims with a fetched page. –: not assessed, "

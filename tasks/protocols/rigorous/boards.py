@@ -37,7 +37,6 @@ BOARDS = (
         RIGOROUS_COLUMNS,
         ("rigorous_integrated", "rigorous_focus_frequency"),
         "rigorous_trust_boost",
-        "Rep.",
         "Percent: Integr. (quality × (1 − drift) × boost) is the paper's score of 0 to 120, "
         "Boost 100 to 120. Query r., Gen. r.: share of the points by the query's own and the "
         "general rubrics. Drift (lower is better) consists of Focus d., the focus "
@@ -54,7 +53,6 @@ BOARDS = (
         RIGOROUS_SENSITIVITY,
         ("rigorous_integrated",),
         "rigorous_trust_boost",
-        "Rep.",
         "Integr. (I) and Drift (D) with other settings of what the paper leaves "
         "unspecified: both thresholds 1, 3 or 5; N: the other normalisation of relevance; code: "
         "keywords as in the authors' notebook. Rank: by Integr.",

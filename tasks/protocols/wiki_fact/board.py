@@ -21,7 +21,6 @@ BOARD = Board(
     COLUMNS,
     ("coverage_wiki_soft", "coverage_wiki"),
     "coverage_wiki",
-    "Rep.",
     f"Percent. –: not assessed, or nothing to assess. {OPEN_NOTE}. Cov.: facts of the article "
     "that the report states; All cl.: by claims that cite the article, too. Ref. acc.: pairs "
     "of claim and cited page that the page supports; a page that nobody can read supports "
