@@ -20,9 +20,9 @@ from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.judges.questions.grade_values import GradeValues
 from tasks.judges.questions.match_claims import MatchClaims
 from tasks.metrics.claim_trees import Denominator, score_claim_trees
+from tasks.protocols.board import OPEN_NOTE, Board
 from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol, gather_answers
-from tasks.protocols.claim_discovery.boards import BOARDS
 from tasks.protocols.claim_discovery.matching import (
     MATCH,
     build_nodes,
@@ -52,6 +52,58 @@ SWITCHED_OFF = "not_assessed: switched off (compat_profiles)"
 NOTHING_BANNED = "not_assessed: nothing is banned for this question"
 MATCHED = "a refused claim may be any of the true ones, which decides what the others can be"
 NO_SOURCES = "no claim of the answer names a source"
+CLAIM_COLUMNS = {
+    "claim_f1": "F1",
+    "claim_precision": "Prec.",
+    "claim_recall": "Recall",
+    "claim_f1_printed": "F1 (Σ 1)",
+    "claim_f1_by_task": "F1 (quest.)",
+    "compat_f1": "Publ. F1",
+    "compat_precision": "Publ. prec.",
+    "compat_recall": "Publ. recall",
+    "answered_share": "Answered",
+}
+"""Columns for answers to questions."""
+SEARCH_COLUMNS = {
+    "claim_f1": "F1",
+    "query_coverage": "Needed q.",
+    "search_count": "Searches",
+    "search_opened": "Opened",
+    "search_repeated": "Repeated",
+    "search_depth": "Depth",
+    "search_branching": "Branching",
+    "search_returns": "Returns",
+}
+"""How agents searched for these answers, beside their F1."""
+
+SHORT_HEADINGS = {"reports": "Quest."}
+BOARDS = (
+    Board(
+        frozenset({"claim_discovery"}),
+        CLAIM_COLUMNS,
+        ("claim_f1", "compat_f1"),
+        "answered_share",
+        "Percent, means over the categories' means; F1 (Σ 1): by the denominator "
+        "that the paper prints; F1 (quest.): over all questions. Publ.: as "
+        f"the published code scores each category. –: not assessed. {OPEN_NOTE}. Rank: by F1.",
+        short_headings=SHORT_HEADINGS,
+    ),
+    Board(
+        frozenset({"claim_discovery"}),
+        SEARCH_COLUMNS,
+        ("claim_f1",),
+        "search_count",
+        "F1 and Needed q. (queries that the question needs and the agent made) in percent, the "
+        "others numbers, means over the questions whose trace says them. Opened: different pages. "
+        "Repeated: queries made before. Depth: steps of the longest chain. Branching: steps that "
+        "follow from one. Returns: steps back to a branch that had been left. –: the trace does "
+        "not say. Rank: by F1.",
+        "Claim discovery: how the agents searched",
+        only_valued=True,
+        short_headings=SHORT_HEADINGS,
+        numbers=frozenset(SEARCH_COLUMNS) - {"claim_f1", "query_coverage"},
+    ),
+)
 
 
 class ClaimDiscoveryParameters(ConfigModel):
