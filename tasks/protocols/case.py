@@ -240,7 +240,8 @@ class Protocol(Interface):
     """Its tables of the leaderboard; one with all its metrics if it names none."""
     marks_claims: Literal["pairs", "whole"] | None = None
     """Whether its verdicts on citations mark a report's claims: those on each (claim, URL) pair, or
-    those on each claim as a whole, with all its pages together."""
+    those on each claim as a whole, with all its pages together. The view `citation_states` names
+    these protocols, too."""
     partly_supported: tuple[str, str] | None = None
     """How a metric counts a claim that its pages support only in part: `as half in …`."""
     metrics_without: Mapping[str, tuple[str, ...]] = MappingProxyType({})

@@ -1,6 +1,6 @@
 """The published scoring of LiveDRBench's categories: the judge's decisions and the figures.
 
-It complements the recursive scoring of `claim_matching`, with the same judge. The published code
+It complements the recursive scoring of `matching`, with the same judge. The published code
 asks about one prediction at a time; here one call asks about a whole list, or all values of a row.
 What is matched is the same.
 """

@@ -4,7 +4,7 @@ Source: DeepResearchGym (arXiv 2505.19253 and its published code). Each key poin
 against the report, each cited claim against all its pages together, and clarity and insight are
 rated from 0 to 10. Recall and precision of citations use the edition's extraction of claims,
 without the pairs that a claim was given across the end of its paragraph. Where paper and code
-differ, both figures are computed: see `research_gym_figures`.
+differ, both figures are computed: see `figures`.
 """
 
 from collections.abc import Mapping, Sequence
