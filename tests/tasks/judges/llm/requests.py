@@ -58,7 +58,7 @@ SCORED = ScorePair(
               Criterion(id="b", text="Order?")),
 )  # fmt: skip
 OWN = GradeItems(
-    question="Why?", report=LIGHTHOUSE, prompt="own_rubric/grade_items",
+    question="Why?", report=LIGHTHOUSE, asked_once=True, prompt="own_rubric/grade_items",
     items=(RubricItem(id="a", text="built in 1882", allowed=("0", "0.5", "2"),
                       instructions="Half is 0.5."),),
 )  # fmt: skip
