@@ -13,7 +13,6 @@ from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed
 
 from flows.display.console import print_always
-from flows.display.leaderboard import load_leaderboard
 from flows.runtime.approval import RunCancelled, get_run_url, wait_for_decision
 from flows.runtime.artifacts import (
     add_costs_artifact,
@@ -32,6 +31,7 @@ from tasks.editions.names import check_edition, check_scored
 from tasks.planning.options import PublishOptions
 from tasks.publishing.changes import load_figures
 from tasks.publishing.material import Snapshots
+from tasks.scoring.columns import load_leaderboard
 from tasks.scoring.current import check_current
 from tasks.site.mark import check_target
 from tasks.warehouse.operations import Publication

@@ -19,7 +19,7 @@ from tasks.drafting.steps import (
     list_allowed_values,
 )
 from tasks.editions.names import UnknownName
-from tasks.judges.llm.drafting import LlmDrafter
+from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
 from tasks.judging.session import JudgeSession, judge_session
@@ -72,14 +72,14 @@ class PendingDraft(Frozen):
     path: Path
 
 
-def get_drafter(judge_name: str, sender: RequestSender | None = None) -> LlmDrafter:
+def get_drafter(judge_name: str, sender: RequestSender | None = None) -> LlmJudge:
     """Return the drafter that uses this judge's model.
 
     Raises:
         Misconfigured: the judge calls no model.
     """
     name, entry = load_model_entry(judge_name, "draft rubrics")
-    return LlmDrafter(name, entry, sender or NoModel())
+    return LlmJudge(name, entry, sender or NoModel())
 
 
 def find_pending_drafts(

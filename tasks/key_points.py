@@ -25,12 +25,9 @@ from tasks.extraction.key_points import (
 )
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import StepAnswer
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.merge_key_points import MergedKeyPoint, MergeKeyPoints
 from tasks.judges.registry import load_judge
-from tasks.judges.research import (
-    ExtractKeyPoints,
-    MergedKeyPoint,
-    MergeKeyPoints,
-)
 from tasks.judging.session import judge_session
 from tasks.protocols.registry import get_protocol
 from tasks.run import Plan, RunContext
@@ -169,12 +166,12 @@ async def find_key_points(
         return found, wrap_unmerged(found.points)
     texts = tuple(point.text for point in found.points)
     merging = MergeKeyPoints(question=question, points=texts)
-    return found, _require_value(await finder.merge_key_points(merging))
+    return found, _require_value(await finder.answer(merging))
 
 
 async def _find_in_document(finder: Any, question: str, document: str) -> SupportedPoints:
     request = ExtractKeyPoints(question=question, document=document)
-    stated = _require_value(await finder.extract_key_points(request))
+    stated = _require_value(await finder.answer(request))
     return await asyncio.to_thread(keep_supported_points, stated, document)
 
 

@@ -29,8 +29,7 @@ from tasks.inversion.rows import (
     render_answer_form,
 )
 from tasks.inversion.steps import invert
-from tasks.judges.inversion import Inverter
-from tasks.judges.llm.inversion import LlmInverter
+from tasks.judges.decisions import VersionedJudge
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
@@ -91,20 +90,20 @@ class PendingArticle(Frozen):
     inversion: Inversion
 
 
-def get_inverter(judge_name: str, sender: RequestSender | None = None) -> LlmInverter:
+def get_inverter(judge_name: str, sender: RequestSender | None = None) -> LlmJudge:
     """Return the inverter that makes questions with this judge's model.
 
     Raises:
         Misconfigured: the judge calls no model.
     """
     name, entry = load_model_entry(judge_name, "make questions")
-    return LlmInverter(name, entry, sender or NoModel())
+    return LlmJudge(name, entry, sender or NoModel())
 
 
 def find_pending_articles(
     warehouse: Readable,
     edition: str,
-    inverter: Inverter,
+    inverter: VersionedJudge,
     n_articles: int | None = None,
 ) -> list[PendingArticle]:
     """Return the articles whose questions are not all decided, in a seeded random order.

@@ -15,7 +15,7 @@ from tasks.configuration.folders import PACKAGED
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.models import load_judges
 from tasks.imports.wlc import import_edition
-from tasks.judges.forms.registry import FORMS, forms_sha
+from tasks.judges.questions.registry import QUESTIONS, forms_sha
 from tasks.judges.registry import load_judge
 from tasks.judging.cells import plan_cells
 from tasks.judging.inputs import USAGE_TEXT
@@ -42,7 +42,7 @@ def current() -> dict[str, dict[str, str]]:
             path.stem: get_protocol(path.stem).version
             for path in sorted((PACKAGED / "rubrics").glob("*.yaml"))
         },
-        "forms of answers": {name: forms_sha(name)[:SHOWN] for name in sorted(FORMS)},
+        "forms of answers": {name: forms_sha(name)[:SHOWN] for name in sorted(QUESTIONS)},
         "prompts of a judge": {
             f"{name} {folder}": load_judge(name).prompt_sha(folder)[:SHOWN]
             for name in sorted(load_judges().judges)

@@ -7,28 +7,26 @@ from tasks.base import Frozen
 from tasks.judges.decisions import (
     CONFLICT,
     CONSISTENT,
-    INCONSISTENT,
-    NOT_SUPPORT,
-    SUPPORT,
-    CompareArticles,
-    DecisionRequest,
-    GradeValues,
-    JudgeAnswer,
-    MatchClaims,
-    VerifyAgainstPage,
-    VerifyClaims,
-)
-from tasks.judges.research import (
     CONTRADICTED,
     FULL,
+    INCONSISTENT,
     NONE,
+    NOT_SUPPORT,
     OMITTED,
     PARTIAL,
+    SUPPORT,
     SUPPORTED,
-    CheckPoints,
-    RateReport,
-    VerifySupport,
+    DecisionRequest,
+    JudgeAnswer,
 )
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.grade_values import GradeValues
+from tasks.judges.questions.match_claims import MatchClaims
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.warehouse.rows import Status
 
 

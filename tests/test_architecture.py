@@ -198,10 +198,9 @@ def test_metrics_do_no_input_or_output() -> None:
 
 
 def protocol_of(module: str) -> str | None:
-    """The protocol that a module is of: it, or a part of it that begins with its name."""
+    """The protocol that a module is of: it, or a part of its folder."""
     own = module.removeprefix("tasks.protocols.")
-    names = [name for name in ALL_PROTOCOLS if own == name or own.startswith(f"{name}_")]
-    return max(names, key=len, default=None) if own != module else None
+    return own.split(".")[0] if own.split(".")[0] in ALL_PROTOCOLS else None
 
 
 def test_no_protocol_imports_another() -> None:

@@ -9,10 +9,9 @@ import pytest
 from pydantic import BaseModel, Field, create_model
 
 from tasks.configuration.folders import PACKAGED
-from tasks.judges.forms.form import ReplyModel
-from tasks.judges.forms.registry import FORMS
-from tasks.judges.forms.schemas import render_schema
 from tasks.judges.offline.judge import OfflineJudge
+from tasks.judges.questions.registry import QUESTIONS, list_forms
+from tasks.judges.replies import ReplyModel, render_schema
 from tasks.models.exchange import Parameters
 from tasks.warehouse.rows import canonical_values
 from tests import ids
@@ -36,7 +35,9 @@ def test_every_id_is_known() -> None:
     assert named == {group: sorted(found) for group, found in KNOWN.items()}, f"run `{ids.WRITE}`"
 
 
-@pytest.mark.parametrize("form", sorted({f for fs in FORMS.values() for f in fs}, key=str))
+@pytest.mark.parametrize(
+    "form", sorted({form for name in QUESTIONS for form in list_forms(name)}, key=str)
+)
 def test_a_schema_names_no_class(form: type[ReplyModel]) -> None:
     def named(schema: Any) -> bool:
         if isinstance(schema, list):

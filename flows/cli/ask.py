@@ -22,7 +22,7 @@ from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
+from flows.display.leaderboard import print_leaderboard
 from flows.run import run_flow, warn_about_ends
 from tasks.configuration.models import load_judges
 from tasks.jobs.estimate import estimate_reports
@@ -33,6 +33,7 @@ from tasks.planning.options import AskOptions, BackfillOptions
 from tasks.planning.permission import describe_future_extraction
 from tasks.planning.steps import find_backfill_outcome
 from tasks.run import Plan
+from tasks.scoring.columns import load_leaderboard, select_fields
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 FirstOption = Annotated[
@@ -134,6 +135,6 @@ def backfill(
             judged_by = choose_protocols(store, name, protocol or ())
             print_unchosen(store, name, judge_name, judged_by, agents)
             warn_about_outdated_site(store, name)
-        boards = [load_leaderboard(store, name).select(ENTRY_COLUMNS) for name in names]
+        boards = [select_fields(load_leaderboard(store, name)) for name in names]
     board = pl.concat(boards) if boards else pl.DataFrame()
     print_outcome(complete, outcome, form, {"leaderboard": board})

@@ -31,7 +31,7 @@ from flows.cli.warehouse import open_existing_warehouse
 from flows.display.console import print_message
 from flows.display.demo import print_demo
 from flows.display.formats import Format
-from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
+from flows.display.leaderboard import print_leaderboard
 from flows.run import run_flow, warn_about_ends
 from flows.runtime.settings import prefect_home
 from tasks.configuration.folders import find_packaged
@@ -45,6 +45,7 @@ from tasks.planning.options import BringInOptions, EvaluateOptions
 from tasks.planning.permission import describe_extraction
 from tasks.protocols.registry import default_protocols
 from tasks.run import Plan
+from tasks.scoring.columns import load_leaderboard, select_fields
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -142,7 +143,7 @@ def evaluate(
         _print_remarks(plan, named=bool(protocol))
         next_step = describe_next_step(store, edition, judge_name)
     _print_locations(warehouse, edition)
-    print_outcome(complete, outcome, form, {"leaderboard": board.select(ENTRY_COLUMNS)}, next_step)
+    print_outcome(complete, outcome, form, {"leaderboard": select_fields(board)}, next_step)
 
 
 def _print_remarks(plan: Plan, *, named: bool) -> None:

@@ -27,11 +27,13 @@ def list_protocols(
 ) -> None:
     """Describe the protocols, or how one defines its metrics and differs from its paper."""
     if name is None:
-        frame = pl.DataFrame([_describe(load_protocol(each)) for each in PROTOCOLS])
+        frame = pl.DataFrame([_describe(load_protocol(each)) for each in sorted(PROTOCOLS)])
         print_frame(frame.drop("pairs") if form is Format.TABLE else frame, form)
         return
     if name not in PROTOCOLS:
-        raise UnknownName(f"There is no protocol {name!r}. {suggest_names(name, PROTOCOLS)}")
+        raise UnknownName(
+            f"There is no protocol {name!r}. {suggest_names(name, sorted(PROTOCOLS))}"
+        )
     entry = load_protocol(name)
     if form is Format.TABLE:  # in words: its cells would be too narrow to read
         _print_protocol(entry)

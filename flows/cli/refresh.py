@@ -15,7 +15,7 @@ from flows.cli.output import print_outcome
 from flows.cli.permission import ask_permission
 from flows.display.console import print_message
 from flows.display.formats import Format
-from flows.display.leaderboard import ENTRY_COLUMNS, load_leaderboard, print_leaderboard
+from flows.display.leaderboard import print_leaderboard
 from flows.run import run_flow
 from tasks.collection.request import begin_collection
 from tasks.configuration.wikipedia import load_wikipedia
@@ -29,6 +29,7 @@ from tasks.planning.month import (
     resolve_month,
 )
 from tasks.planning.steps import find_month_outcome
+from tasks.scoring.columns import load_leaderboard, select_fields
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location
 from tasks.warehouse.operations import MonthRefresh
 from tasks.warehouse.reader import open_for_reading
@@ -119,7 +120,7 @@ def refresh(
         board = load_leaderboard(source, month.edition)
         if form != "json":
             print_leaderboard(source, month.edition, Format.TABLE)
-    answers = {"leaderboard": board.select(ENTRY_COLUMNS)}
+    answers = {"leaderboard": select_fields(board)}
     print_outcome(complete, outcome, Format(form), answers)
 
 

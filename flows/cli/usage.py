@@ -86,7 +86,7 @@ def _list_judges(context: Any) -> Iterable[str]:
 def _list_protocols(context: Any) -> Iterable[str]:
     from tasks.protocols.registry import PROTOCOLS
 
-    return PROTOCOLS
+    return sorted(PROTOCOLS)
 
 
 NAMES: Mapping[str, Callable[[Any], Iterable[str]]] = {

@@ -6,11 +6,12 @@ from shlex import quote
 import polars as pl
 
 from flows.display.console import print_result
-from flows.display.leaderboard import load_leaderboard, print_board
+from flows.display.leaderboard import print_board
 from tasks.base import format_count
 from tasks.configuration.models import get_judge_title
 from tasks.scoring.board_notes import describe_ranks, list_apart
 from tasks.scoring.boards import select_boards
+from tasks.scoring.columns import load_leaderboard
 from tasks.warehouse.store import Readable
 
 SUPPORT = "ref_acc"

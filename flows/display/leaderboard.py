@@ -15,7 +15,7 @@ from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import get_judge_title
 from tasks.drafts import count_unreviewed
 from tasks.metrics.aggregates import rests_on_few
-from tasks.scoring.agent_models import add_models
+from tasks.protocols.board import INTERVAL, Board
 from tasks.scoring.board_notes import (
     EMPTY_LIST,
     MIXED_MODELS,
@@ -29,27 +29,22 @@ from tasks.scoring.board_notes import (
     describe_ranges,
     describe_reports,
     describe_weak_ranks,
-    format_delivered,
     list_apart,
 )
-from tasks.scoring.boards import (
-    COUNTS,
-    INTERVAL,
-    Board,
-    choose_ranking_metric,
-    select_boards,
-    select_columns,
+from tasks.scoring.boards import choose_ranking_metric, select_boards, select_columns
+from tasks.scoring.bounds import UNCERTAIN, describe_refused
+from tasks.scoring.columns import (
+    COLUMNS,
+    REPORTS,
+    BoardAgent,
+    load_leaderboard,
+    select_fields,
+    short_heading,
 )
-from tasks.scoring.bounds import UNCERTAIN, describe_refused, mark_uncertain
-from tasks.scoring.extractors import count_empty_lists, describe_extractors
+from tasks.scoring.extractors import describe_extractors
 from tasks.scoring.stand_ins import describe_stand_ins
 from tasks.warehouse.store import Readable
 
-ENTRY_COLUMNS = ("edition", "protocol", "agent", "metric", "value", "n_items", "n_reports", "judge",
-         "provisional", "low", "high", "interval_reason", "n_articles", "rank_from", "rank_to",
-         "seed", "value_present", "value_zero", "n_delivered", "n_missing", "n_assignments",
-         "unranked", "n_blocked", "blocked_share", "bound_low", "bound_high", "uncertain",
-         "n_empty_lists", "models")  # fmt: skip
 FEW, PROVISIONAL = "†", "*"
 """Marks after a figure."""
 FEW_NOTE = f"{FEW}: based on fewer than half of the agent's reports."
@@ -73,15 +68,6 @@ STYLE_COLUMNS = {
 }
 
 
-def load_leaderboard(source: Readable, edition: str) -> pl.DataFrame:
-    """Load the edition's leaderboard, one row per protocol, agent, metric and judge."""
-    rows = source.frame(
-        "SELECT * FROM leaderboard WHERE edition = $1 ORDER BY protocol, metric, judge, agent",
-        [edition],
-    )
-    return mark_uncertain(add_models(source, edition, count_empty_lists(source, edition, rows)))
-
-
 def print_leaderboard(
     source: Readable,
     edition: str,
@@ -102,7 +88,7 @@ def print_leaderboard(
         frame = frame.filter(pl.col("judge") == judge)
     warn_about_drafts(source, edition, frame["protocol"])
     if form is not Format.TABLE:
-        print_frame(frame.select(ENTRY_COLUMNS), form)
+        print_frame(select_fields(frame), form)
         return
     boards = [
         (str(name), rows.filter(pl.col("protocol").is_in(board.protocols)), board)
@@ -153,7 +139,7 @@ def _print_judge_table(
         describe_empty_lists(rows),
         describe_mixed_models(rows),
         describe_refused(rows),
-        describe_reports(rows, board.last),
+        describe_reports(rows, short_heading(REPORTS, board)),
         describe_earlier_leaks(source, edition, judge, board),
         describe_columns_left_out(rows, board.columns),
         OTHER_NOTES[other] if other else "",
@@ -167,12 +153,12 @@ def print_board(title: str, rows: pl.DataFrame, board: Board) -> None:
     """Print a board's table, and why agents are not ranked."""
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     ranks, agents = zip(*rank_agents(rows, board), strict=True)
-    columns, apart = _build_columns(rows, board, figures, agents), list_apart(rows, board)
+    apart = list_apart(rows, board)
     print_wide_table(
         STDOUT,
         title,
         [WideColumn("#", ranks), WideColumn("Agent", agents, "left")],
-        [*columns, WideColumn(board.last, _count_reports(board, figures, agents), style="dim")],
+        _build_columns(rows, board, figures, agents),
         sections=[min(map(agents.index, apart))] if apart else (),
     )
     for agent, reason in apart.items():
@@ -182,11 +168,6 @@ def print_board(title: str, rows: pl.DataFrame, board: Board) -> None:
         print_result(f"To compare {which}: evergreen compare agents --agent {name}", style="dim")
 
 
-def _count_reports(board: Board, figures: "Figures", agents: Sequence[str]) -> list[str]:
-    counted = [figures.get((agent, board.counted_by)) for agent in agents]
-    return [format_delivered(row) if row else "0" for row in counted]
-
-
 Figures = dict[tuple[str, str], dict[str, Any]]
 """(agent, metric) → its row of the leaderboard."""
 
@@ -194,7 +175,8 @@ Figures = dict[tuple[str, str], dict[str, Any]]
 def _build_columns(
     rows: pl.DataFrame, board: Board, figures: Figures, agents: Sequence[str]
 ) -> list[WideColumn]:
-    """Build the columns of the metrics in which any agent has a value."""
+    """Build the columns: of the metrics those in which any agent has a value."""
+    counted = [BoardAgent(figures.get((agent, board.counted_by))) for agent in agents]
     by, shown = choose_ranking_metric(rows, board), select_columns(rows, board)
     others = [metric for metric in shown if metric not in (by, *board.least_needed)]
     order = [by, *others, *reversed(board.least_needed)]  # a narrow terminal spares the last first
@@ -205,6 +187,10 @@ def _build_columns(
         for name, extra in _extra_columns(board, figures, agents, metric, by).items():
             spare = 0 if metric == by and name == INTERVAL else len(order)
             columns.append(WideColumn(name, extra, style="dim", spare=spare))
+    for column in COLUMNS:
+        if column.short:
+            texts = [column.cell(agent).text for agent in counted]
+            columns.append(WideColumn(short_heading(column, board), texts, style="dim"))
     return columns
 
 
@@ -221,8 +207,8 @@ def _extra_columns(
             "–" if not row or row[other] is None else _format_value(board, metric, row[other])
             for row in rows
         ]
-    if metric in COUNTS:
-        columns[COUNTS[metric]] = [f"{row['n_items']:,}" if row else "0" for row in rows]
+    if metric in board.counts:
+        columns[board.counts[metric]] = [f"{row['n_items']:,}" if row else "0" for row in rows]
     return columns
 
 
@@ -268,14 +254,13 @@ def leaderboard_rows(rows: pl.DataFrame) -> list[dict[str, str]]:
 def _board_rows(rows: pl.DataFrame, board: Board, judge: str) -> list[dict[str, str]]:
     figures = {(r["agent"], r["metric"]): r for r in rows.iter_rows(named=True)}
     ranks, agents = zip(*rank_agents(rows, board), strict=True)
-    apart, reports = list_apart(rows, board), _count_reports(board, figures, agents)
+    apart = list_apart(rows, board)
     shown = _build_columns(rows, board, figures, agents)
     return [
         {
             "#": rank,
             "Agent": agent,
             **{column.heading: column.cells[place].strip() for column in shown},
-            board.last: reports[place],
             "Not ranked": apart.get(agent, ""),
             "Judge": judge,
         }

@@ -14,13 +14,14 @@ from typing import Any
 import polars as pl
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 
-from flows.display.leaderboard import leaderboard_rows, load_leaderboard
+from flows.display.leaderboard import leaderboard_rows
 from flows.runtime.task_runs import Failure
 from tasks.costs.tokens import load_costs_since
 from tasks.foreign_text import make_visible
 from tasks.scoring.board_notes import EMPTY_LIST, MIXED_MODELS
 from tasks.scoring.boards import select_boards
 from tasks.scoring.bounds import UNCERTAIN, UNCERTAIN_SAID
+from tasks.scoring.columns import load_leaderboard
 from tasks.warehouse.store import Readable
 
 MAX_ROWS = 500

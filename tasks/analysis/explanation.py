@@ -13,13 +13,13 @@ from typing import Any
 
 from tasks.agents.registry import describe_doubtful_end
 from tasks.analysis.outcomes import (
-    MARKING_PROTOCOLS,
     ClaimMarking,
     determine_outcome,
     find_markings,
 )
 from tasks.extraction.understanding import describe_understood
 from tasks.protocols.redirects import Redirects, cites_page
+from tasks.protocols.registry import list_claim_marking
 from tasks.scoring.extractors import find_empty_lists
 from tasks.warehouse.explanations import (
     ExplainedCitation,
@@ -248,7 +248,7 @@ def _group_by_item(
     by_item: GroupedRows = defaultdict(list)
     others: list[ExplainedVerdict] = []
     for decision in verdicts:
-        marks = decision.protocol in MARKING_PROTOCOLS
+        marks = decision.protocol in list_claim_marking()
         (by_item[decision.item] if marks else others).append(decision)
     return by_item, others
 

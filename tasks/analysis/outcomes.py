@@ -3,16 +3,21 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tasks.judges.decisions import CONFLICT, NOT_SUPPORT, SUPPORT
-from tasks.judges.research import FULL, NONE, PARTIAL, SUPPORTED, UNSUPPORTED
+from tasks.judges.decisions import (
+    CONFLICT,
+    FULL,
+    NONE,
+    NOT_SUPPORT,
+    PARTIAL,
+    SUPPORT,
+    SUPPORTED,
+    UNSUPPORTED,
+)
+from tasks.protocols.registry import list_claim_marking
 from tasks.warehouse.explanations import ExplainedCitation, ExplainedVerdict, ReportScore
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 
 CITATION = "citation"
-MARKING_PROTOCOLS = ("wiki_fact", "research_gym", "fact")
-"""Protocols that judge claims and their pages; the first that a judge has started marks them."""
-WHOLE_CLAIMS = "research_gym"
-"""The protocol that judges a claim with all its pages together."""
 OUTCOME_OF_LABEL = {
     SUPPORT: "supported",
     CONFLICT: "conflicting",
@@ -29,7 +34,8 @@ _STARTED_STATES = {"done", "pending", "failed"}
 
 
 class ClaimMarking(NamedTuple):
-    """The protocol whose verdicts mark the claims of a report, for one judge."""
+    """The protocol whose verdicts mark the claims of a report, for one judge: the first that judges
+    claims and their pages and that the judge has started."""
 
     protocol: str
     state: str
@@ -40,13 +46,13 @@ def find_markings(scores: Iterable[ReportScore]) -> dict[str, ClaimMarking]:
     """Map each judge to what marks the claims of a report with these scores."""
     states: dict[str, dict[str, str]] = {}
     for score in scores:
-        if score.protocol in MARKING_PROTOCOLS:
+        if score.protocol in list_claim_marking():
             states.setdefault(score.judge, {})[score.protocol] = score.state
     return {judge: _choose_marking(of_judge) for judge, of_judge in sorted(states.items())}
 
 
 def _choose_marking(states: dict[str, str]) -> ClaimMarking:
-    known = [name for name in MARKING_PROTOCOLS if name in states]
+    known = [name for name in list_claim_marking() if name in states]
     begun = [name for name in known if states[name] in _STARTED_STATES]
     protocol = (begun or known)[0]
     return ClaimMarking(protocol, states[protocol])
@@ -86,7 +92,9 @@ def determine_outcome(
     if all(decision is None for decision in verdicts):
         if marking.state != "done":
             return "open"
-        if marking.protocol == WHOLE_CLAIMS:  # the judge takes only its other steps
+        if (
+            list_claim_marking()[marking.protocol] == "whole"
+        ):  # the judge takes only its other steps
             return "not_assessed"
     return _resolve_outcome(verdicts)
 

@@ -37,14 +37,6 @@ WHERE edition = $1 AND judge = $2 AND value IS NOT NULL
 ORDER BY ALL
 """
 Over = Literal["agents", "reports"]
-PARTIAL = {
-    "fact": "as supported in FACT",
-    "research_gym": "as half in DeepResearchGym",
-    "wiki_fact": "as not supported in Wiki Fact",
-}
-"""How each protocol counts a claim that its pages support only in part."""
-CITED = {("fact", "valid_rate"), ("research_gym", "citation_precision"), ("wiki_fact", "ref_acc")}
-"""The metrics that PARTIAL concerns."""
 AGENTS = {"protocol": pl.String, "metric": pl.String, "agent": pl.String, "value": pl.Float64,
           "n_reports": pl.Int64, "provisional": pl.Boolean}  # fmt: skip
 PAIRS = {"protocol": pl.String, "metric": pl.String, "other_protocol": pl.String,
@@ -126,7 +118,7 @@ def compare_headline_metrics(
         agents=_tabulate_agents(board, metrics),
         pairs=pl.DataFrame(pairs, schema=PAIRS, orient="row"),
         remarks=(
-            *_make_remarks(metrics, found, set(there) - known.keys()),
+            *_make_remarks(metrics, found, known, set(there) - known.keys()),
             *_list_outdated(source, edition, judge, known),
         ),
     )
@@ -230,17 +222,21 @@ def _correlate(
 
 
 def _make_remarks(
-    metrics: Sequence[Metric], found: Sequence[Metric], missing: Collection[str]
+    metrics: Sequence[Metric],
+    found: Sequence[Metric],
+    known: Mapping[str, Protocol],
+    missing: Collection[str],
 ) -> Iterator[str]:
     yield NO_OVERALL
     if len(metrics) < 2:
         yield "Nothing to compare: fewer than two metrics have values by this judge."
-    cited = {metric.protocol for metric in metrics if metric.key in CITED}
-    if len(cited) > 1:
-        treatments = ", ".join(PARTIAL[name] for name in PARTIAL if name in cited)
+    shown = {metric.key for metric in metrics}
+    partly = {name: protocol.partly_supported for name, protocol in sorted(known.items())}
+    counted = [how[1] for name, how in partly.items() if how and (name, how[0]) in shown]
+    if len(counted) > 1:
         yield (
-            f"A claim that a page supports only in part counts {treatments}: these columns do not "
-            "measure the same thing."
+            f"A claim that a page supports only in part counts {', '.join(counted)}: these columns "
+            "do not measure the same thing."
         )
     if nowhere := [f"{m.protocol}/{m.entry.name}" for m in found if m not in metrics]:
         yield f"Left out because they have no value by this judge: {', '.join(nowhere)}."

@@ -20,16 +20,13 @@ from tasks.drafting.checks import (
     find_rubric_problem,
 )
 from tasks.judges.decisions import JudgeAnswer, StepAnswer
-from tasks.judges.drafting import (
-    CheckRubrics,
-    DraftedRubric,
-    DraftKeywords,
-    DraftRubrics,
-    WriteClosedBook,
-)
-from tasks.judges.llm.drafting import LlmDrafter
-from tasks.judges.research import GradeItems, RubricItem
-from tasks.protocols.rigorous import GRADE_ITEM
+from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.questions.check_rubrics import CheckRubrics
+from tasks.judges.questions.draft_keywords import DraftKeywords
+from tasks.judges.questions.draft_rubrics import DraftedRubric, DraftRubrics
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
+from tasks.judges.questions.write_closed_book import WriteClosedBook
+from tasks.protocols.rigorous.protocol import GRADE_ITEM
 from tasks.warehouse.rows import Status
 
 MAX_PROBLEMS = 20
@@ -53,7 +50,7 @@ class DraftingContext:
     """One article, the models that draft and grade, and the settings."""
 
     subject: DraftSubject
-    drafter: LlmDrafter
+    drafter: LlmJudge
     grader: Grader
     settings: DraftingSettings
 
@@ -101,7 +98,7 @@ async def draft_rubrics(context: DraftingContext) -> tuple[list[DraftedRubric], 
     kept: list[DraftedRubric] = []
     useless: list[str] = []
     for _ in range(settings.rubric_rounds):
-        answer = await context.drafter.draft_rubrics(
+        answer = await context.drafter.answer(
             DraftRubrics(
                 title=subject.title,
                 facts=subject.facts,
@@ -131,7 +128,7 @@ async def _review_rubrics(
     """Let the model review rubrics; return why each should be dropped, or None to keep it."""
     if not rubrics:
         return {}
-    answer = await context.drafter.check_rubrics(
+    answer = await context.drafter.answer(
         CheckRubrics(
             title=context.subject.title,
             rubrics=tuple(rubric.text for rubric in rubrics),
@@ -153,7 +150,7 @@ async def draft_keywords(
     kept: dict[bool, list[str]] = {True: [], False: []}
     unfit: list[str] = []
     for _ in range(settings.keyword_rounds):
-        answer = await context.drafter.draft_keywords(
+        answer = await context.drafter.answer(
             DraftKeywords(
                 title=subject.title,
                 facts=subject.facts,
@@ -178,7 +175,7 @@ async def measure_closed_book_share(
     context: DraftingContext, rubrics: Sequence[DraftedRubric]
 ) -> float:
     """Return the share of the points, 0-1, that an answer from memory gets; 0 without answer."""
-    written = await context.drafter.write_closed_book(WriteClosedBook(title=context.subject.title))
+    written = await context.drafter.answer(WriteClosedBook(title=context.subject.title))
     report = _require_value(written, "write_closed_book")
     if not report or not rubrics:
         return 0.0

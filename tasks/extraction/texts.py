@@ -8,7 +8,12 @@ from tasks.extraction.claims import EXTRACTOR_VERSION, ExtractedClaims
 from tasks.extraction.facts import ExtractedFact, locate_facts
 from tasks.extraction.sentences import remove_marks
 from tasks.extraction.statements import cite_statements
-from tasks.judges.decisions import ExtractClaims, ExtractedStatement, ExtractFacts, VersionedJudge
+from tasks.judges.decisions import VersionedJudge
+from tasks.judges.questions.extract_statements import (
+    ExtractClaims,
+    ExtractedStatement,
+    ExtractFacts,
+)
 
 RESEARCH = "research"
 """The kind of assignments whose claims are extracted as DeepResearchGym does."""

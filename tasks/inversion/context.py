@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tasks.configuration.inversion import InversionSettings
@@ -9,9 +10,17 @@ from tasks.extraction.bans import is_on_host
 from tasks.extraction.urls import is_same_page, look_through, normalise_url
 from tasks.inversion.checks import SourceArticle, shared_share
 from tasks.inversion.naming import split_words
-from tasks.judges.inversion import ClaimMatcher, Inverter
+from tasks.judges.decisions import JudgeAnswer, StepJudge
 from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.judges.text import extract_terms
+
+
+class ClaimMatcher(Protocol):
+    """A judge that matches answers with true claims."""
+
+    async def decide(self, request: MatchClaims) -> Sequence[JudgeAnswer]:
+        """Return one answer per answered claim, in order."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,7 @@ class InversionContext:
 
     source: SourceArticle
     surroundings: Surroundings
-    inverter: Inverter
+    inverter: StepJudge
     matcher: ClaimMatcher
     settings: InversionSettings
 

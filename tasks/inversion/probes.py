@@ -9,18 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tasks.configuration.inversion import InversionSettings
-from tasks.inversion.context import ArchivedPage, InversionContext
+from tasks.inversion.context import ArchivedPage, ClaimMatcher, InversionContext
 from tasks.inversion.draft import PageProbe, QuestionDraft
 from tasks.inversion.naming import are_same_words
-from tasks.judges.decisions import (
-    NO_TRUTH,
-    JudgeAnswer,
-    MatchClaims,
-    StepAnswer,
-    truth_label,
-)
-from tasks.judges.inversion import AnswerClosedBook, AnswerFromPage, ClaimMatcher, FoundAnswer
+from tasks.judges.decisions import NO_TRUTH, JudgeAnswer, StepAnswer, truth_label
 from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.questions.answer_question import (
+    AnswerClosedBook,
+    AnswerFromPage,
+    FoundAnswer,
+)
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.judges.text import split_sentences
 from tasks.metrics.claim_trees import ClaimNode, ClaimPath, match_one_to_one, score_claim_trees
 from tasks.warehouse.rows import OPEN_STATUSES, Status
@@ -153,7 +152,7 @@ def _build_node(truth: TruthClaim) -> ClaimNode:
 async def probe_closed_book(draft: QuestionDraft, context: InversionContext) -> QuestionDraft:
     """Reject the draft as `known_without_search` if the judge answers too well from memory."""
     assert draft.question is not None
-    answer = await context.inverter.answer_closed_book(
+    answer = await context.inverter.answer(
         AnswerClosedBook(question=draft.question, asked_of_it=draft.asked_of_it)
     )
     draft = draft.record_answer(answer)
@@ -197,7 +196,7 @@ async def _probe_page(
 ) -> tuple[QuestionDraft, PageProbe]:
     assert draft.question is not None
     page_text = select_excerpt(page.text, _build_query(draft), context.settings.page_chars)
-    answer = await context.inverter.answer_from_page(
+    answer = await context.inverter.answer(
         AnswerFromPage(question=draft.question, asked_of_it=draft.asked_of_it, page=page_text)
     )
     draft = draft.record_answer(answer)

@@ -8,8 +8,7 @@ from tasks.base import Frozen
 from tasks.configuration.inversion import InversionSettings
 from tasks.inversion.context import InversionContext
 from tasks.inversion.draft import QuestionDraft, count_distinct, find_sources_rule
-from tasks.judges.decisions import StepAnswer
-from tasks.judges.inversion import Inverter
+from tasks.judges.decisions import StepAnswer, VersionedJudge
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import OPEN_STATUSES, Status, content_sha
 from tasks.warehouse.truths import TRUTHS, GroundTruth, TruthSettings, make_ground_truth
@@ -41,7 +40,7 @@ class Inversion(Frozen):
 
 
 def create_inversion(
-    edition: str, article: str, text_sha: str, inverter: Inverter, settings: InversionSettings
+    edition: str, article: str, text_sha: str, inverter: VersionedJudge, settings: InversionSettings
 ) -> Inversion:
     return Inversion(
         edition=edition,

@@ -15,14 +15,10 @@ from tasks.inversion.draft import QuestionDraft, build_truths, find_shortfall
 from tasks.inversion.naming import are_same_words
 from tasks.inversion.probes import probe_closed_book, probe_single_pages
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.inversion import (
-    EstimateDifficulty,
-    FindOthers,
-    FindTargets,
-    OtherAnswer,
-    PoseQuestion,
-    QuestionTarget,
-)
+from tasks.judges.questions.estimate_difficulty import EstimateDifficulty
+from tasks.judges.questions.find_others import FindOthers, OtherAnswer
+from tasks.judges.questions.find_targets import FindTargets, QuestionTarget
+from tasks.judges.questions.pose_question import PoseQuestion
 
 Step = Callable[[QuestionDraft, InversionContext], Awaitable[QuestionDraft]]
 
@@ -49,7 +45,7 @@ async def invert(
         on_draft: Awaited with a target's number, the number of targets, and its draft, as soon as
             the draft is accepted, reject or left open.
     """
-    found = await context.inverter.find_targets(
+    found = await context.inverter.answer(
         FindTargets(
             title=context.source.title,
             text=context.source.text,
@@ -94,7 +90,7 @@ async def pose_question(draft: QuestionDraft, context: InversionContext) -> Ques
     """Pose a question that passes the checks, asking again with the problem if it does not."""
     previous = problem = None
     for _ in range(context.settings.pose_rounds):
-        answer = await context.inverter.pose_question(
+        answer = await context.inverter.answer(
             PoseQuestion(
                 kind=draft.target.kind,
                 properties=draft.properties,
@@ -123,7 +119,7 @@ async def refine_until_unique(draft: QuestionDraft, context: InversionContext) -
     """Refine the question until its answer is unique; a few other answers may join the truth."""
     while True:
         assert draft.question is not None
-        answer = await context.inverter.find_others(
+        answer = await context.inverter.answer(
             FindOthers(question=draft.question, answer=draft.target.answer)
         )
         draft = draft.record_answer(answer)
@@ -159,7 +155,7 @@ async def refine_until_unique(draft: QuestionDraft, context: InversionContext) -
 async def check_difficulty(draft: QuestionDraft, context: InversionContext) -> QuestionDraft:
     """Reject the draft as `too_easy` if it takes less effort than a question must."""
     assert draft.question is not None
-    answer = await context.inverter.estimate_difficulty(
+    answer = await context.inverter.answer(
         EstimateDifficulty(
             question=draft.question,
             answer=draft.target.answer,

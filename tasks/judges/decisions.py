@@ -7,12 +7,13 @@ Protocols send these requests without knowing whether a model or a lexical rule 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from tasks.base import Frozen
-from tasks.models.attachments import Attachment
+from tasks.judges.replies import ReplyModel
 from tasks.warehouse.rows import Status
 
+ValueT = TypeVar("ValueT")
 ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 CONSISTENT = "consistent"
@@ -20,6 +21,9 @@ INCONSISTENT = "inconsistent"
 NOT_SUPPORT = "not_support"
 SUPPORT = "support"
 CONFLICT = "conflict"
+SUPPORTED, OMITTED, CONTRADICTED = "supported", "omitted", "contradicted"
+UNSUPPORTED, UNKNOWN = "unsupported", "unknown"
+FULL, PARTIAL, NONE = "full", "partial", "none"
 FIRST, SECOND, TIE = "first", "second", "tie"
 REFERENCE, REPORT = "reference", "report"
 """The winner of a comparison, regardless of the order."""
@@ -55,11 +59,24 @@ class JudgeAnswer(Frozen):
     """The judge's own call, if its fallback was asked."""
 
 
+@dataclass(frozen=True)
+class StepAnswer(Generic[ValueT_co]):
+    """A judge's answer to a request that it answers as a whole, or the reason why there is none."""
+
+    status: Status
+    value: ValueT_co | None = None
+    reason: str | None = None
+    model_version: str | None = None
+    call_id: str | None = None
+
+
 class PromptedRequest(Frozen):
     """A request that LLM judges answer by a prompt."""
 
     prompt: str
     """Protocol and step: a file in `configs/prompts`."""
+    forms: ClassVar[tuple[type[ReplyModel], ...]]
+    """The forms in which a model may be asked to reply."""
 
     def template_values(self) -> dict[str, Any]:
         """Return all else that is asked, by the names that templates use."""
@@ -88,41 +105,17 @@ class DecisionRequest(PromptedRequest):
             update={name: tuple(getattr(self, name)[i] for i in indices) for name in fields}
         )
 
-
-class VerifyClaims(DecisionRequest):
-    """Is each claim consistent with the evidence retrieved for it?
-
-    Labels: `consistent` (any one sentence supports it), `inconsistent` (contradicted by at
-    least one), `not_support`. Source: Wiki Live Challenge, fact verification.
-    """
-
-    action: ClassVar[str] = "verify claims"
-    decided: ClassVar[str] = "claims"
-
-    claims: tuple[str, ...]
-    pool: tuple[str, ...]
-    """All candidate sentences of the other text."""
-    retrieved: tuple[tuple[int, ...], ...]
-    """For each claim the indices into `pool` of its evidence, best first."""
-    subject: str = ""
-    """What all claims are about, such as the article's title; a lexical judge expects its words
-    less than others, since texts say "it" and "the tower"."""
-    prompt: str = "wiki_fact/verify_claims"
-
-    def select(self, indices: Sequence[int]) -> Self:
-        return self._keep(indices, "claims", "retrieved")
+    async def ask(self, model: Any) -> Sequence[JudgeAnswer]:
+        """Ask a model, a `PromptedModel`; return one answer per item, in order."""
+        raise NotImplementedError
 
 
-class VerifyAgainstPage(DecisionRequest):
-    """Does the page support each claim that cites it? Labels: support, not_support, conflict."""
+class StepRequest(PromptedRequest, Generic[ValueT]):
+    """A request that a judge answers as a whole."""
 
-    action: ClassVar[str] = "verify claims against a page"
-    decided: ClassVar[str] = "claims"
-
-    claims: tuple[str, ...]
-    url: str
-    page: str
-    prompt: str = "wiki_fact/verify_against_page"
+    async def ask(self, model: Any) -> StepAnswer[ValueT]:
+        """Ask a model, a `PromptedModel`."""
+        raise NotImplementedError
 
 
 class Criterion(Frozen):
@@ -130,105 +123,6 @@ class Criterion(Frozen):
 
     id: str
     text: str
-
-
-class CompareArticles(DecisionRequest):
-    """Which article is better by each criterion of one category? Labels: first, second, tie."""
-
-    action: ClassVar[str] = "compare articles"
-    decided: ClassVar[str] = "criteria"
-
-    category: str
-    criteria: tuple[Criterion, ...]
-    first: str
-    second: str
-    title: str = ""
-    """The category's name; its id unless given."""
-    description: str = ""
-    """The category's description, if the criteria have one."""
-    topic: str = ""
-    """The articles' subject."""
-    subject_area: str = ""
-    """The main category of good articles that the subject belongs to, if known."""
-    area_description: str = ""
-    allow_tie: bool = False
-    attached: Literal["first", "second"] | None = None
-    """The article given as `attachments` instead of text; its text is then empty."""
-    attachments: tuple[Attachment, ...] = ()
-    prompt: str = "wiki_writing/compare_articles"
-
-
-class MatchClaims(DecisionRequest):
-    """Which true claim, if any, does each answered claim state? Labels: `truth:<index>`, `none`.
-
-    All claims are of one level: the answers to one question, or the sub-claims of one pair.
-    """
-
-    action: ClassVar[str] = "match claims"
-    decided: ClassVar[str] = "answered"
-
-    question: str
-    truths: tuple[str, ...]
-    """Each in words: its value, accepted alternatives, what is known of it."""
-    answered: tuple[str, ...]
-    note: str = ""
-    """The publisher's note on matching, e.g. that middle names may be missing."""
-    prompt: str = "claim_discovery/match_claims"
-
-
-class NamedValue(Frozen):
-    """A property of a claim: the true value and the answered one."""
-
-    name: str
-    truth: str
-    answered: str
-
-
-class GradeValues(DecisionRequest):
-    """How well does each answered value state the true one? Labels: `0` (wrong or missing) to
-    `3` (the same). Source: LiveDRBench, whose code counts 2 and 3 as right."""
-
-    action: ClassVar[str] = "grade values"
-    decided: ClassVar[str] = "values"
-
-    question: str
-    values: tuple[NamedValue, ...]
-    note: str = ""
-    prompt: str = "claim_discovery/grade_values"
-
-
-class ExtractFacts(PromptedRequest):
-    """Extract atomic, self-contained statements from a reference article."""
-
-    title: str
-    text: str
-    prompt: str = "extraction/facts"
-
-
-class ExtractClaims(PromptedRequest):
-    """Extract atomic, self-contained statements from a report, with the markers they cite."""
-
-    title: str
-    text: str
-    prompt: str = "extraction/claims"
-
-
-class ExtractedStatement(Frozen):
-    """An extracted statement; `markers` as they stand in the text, empty for facts."""
-
-    text: str
-    markers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class StepAnswer(Generic[ValueT_co]):
-    """A judge's answer to a request that it answers as a whole, or the reason why there is none."""
-
-    status: Status
-    value: ValueT_co | None = None
-    reason: str | None = None
-    model_version: str | None = None
-    call_id: str | None = None
 
 
 class VersionedJudge(Protocol):
@@ -239,14 +133,24 @@ class VersionedJudge(Protocol):
     """Stored in every verdict, part of every cell's key."""
 
     def prompt_sha(self, protocol: str) -> str:
-        """Return the sha of the prompts (or weights) behind its answers for a protocol."""
+        """Return the sha of the prompts (or weights) behind its answers for a protocol: the name
+        of its folder in `configs/prompts`."""
+
+
+class StepJudge(VersionedJudge, Protocol):
+    """A judge that answers requests as a whole: an LLM judge."""
+
+    async def answer(self, request: StepRequest[ValueT]) -> StepAnswer[ValueT]:
+        """Answer a request."""
 
 
 class Judge(VersionedJudge, Protocol):
     """A judge. Implementations: the offline judge and the LLM judges."""
 
-    decides: frozenset[type[Frozen]]
-    """The requests it can answer."""
+    @property
+    def decides(self) -> frozenset[type[Frozen]]:
+        """The requests it can answer."""
+
     reads: frozenset[str]
     """Media types of the files it can read; empty if it reads text only."""
     sees_conflict: bool

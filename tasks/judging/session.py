@@ -72,7 +72,7 @@ async def judge_session(
                 hold_lock(run.store.locks, f"batches of {name}", run.on_message)
             )
         if isinstance(entry, LlmJudgeEntry):
-            from tasks.judges.llm.judge import LlmJudge  # much that the offline judge does not need
+            from tasks.judges.llm.judge import LlmJudge
 
             fallback: Judge | None = None
             if with_fallback and entry.fallback:

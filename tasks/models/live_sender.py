@@ -1,7 +1,8 @@
 """Sending requests one by one, within the limits and with retries.
 
-This is the only place where network errors are retried. A request that fails for good does not
-hold up the others, and one that waits for a retry takes no slot of the concurrency limit.
+A judge's request is retried here after a network error; the clients of agents, pages and Wikipedia
+retry their own. A request that fails for good does not hold up the others, and one that waits for a
+retry takes no slot of the concurrency limit.
 """
 
 import asyncio

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
+from typing import Literal
 from typing import Protocol as Interface
 
 import polars as pl
@@ -12,6 +14,7 @@ from tasks.base import Frozen
 from tasks.configuration.models import MetricEntry, Missing
 from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.models.attachments import Attachment
+from tasks.protocols.board import Board
 from tasks.protocols.bounds import Bounds
 from tasks.protocols.redirects import Redirects
 from tasks.warehouse.pages import Page
@@ -229,9 +232,20 @@ class Protocol(Interface):
     prompts: str
     """The folder of `configs/prompts` with its prompts."""
 
-    bounds: Bounds
-    """The worst and the best label of each step, for what a judge refuses. Protocols of other
-    packages may leave it out: their figures then have no bounds."""
+    # What follows may be left out (OPTIONAL).
+    bounds: Bounds = Bounds()
+    """The worst and the best label of each step, for what a judge refuses; without them its figures
+    have no bounds."""
+    boards: tuple[Board, ...] = ()
+    """Its tables of the leaderboard; one with all its metrics if it names none."""
+    marks_claims: Literal["pairs", "whole"] | None = None
+    """Whether its verdicts on citations mark a report's claims: those on each (claim, URL) pair, or
+    those on each claim as a whole, with all its pages together. The view `citation_states` names
+    these protocols, too."""
+    partly_supported: tuple[str, str] | None = None
+    """How a metric counts a claim that its pages support only in part: `as half in …`."""
+    metrics_without: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """How the metrics begin that do not rest on one of its inputs, by this input."""
 
     def supports(self, judge: Judge) -> bool:
         """Whether this judge can decide any of its items."""
@@ -244,4 +258,10 @@ class Protocol(Interface):
 
     def count_missing(self, judged: JudgedReports, judge: Judge) -> Mapping[str, Mapping[str, int]]:
         """Return metric → assignment → items that a missing report did not answer. Without the
-        metrics that the judge cannot assess; 0 where the assignment has nothing to assess."""
+        metrics that the judge cannot assess; 0 where the assignment has nothing to assess. None in
+        any metric unless a protocol says otherwise."""
+        return {}
+
+
+OPTIONAL = ("bounds", "boards", "marks_claims", "partly_supported", "metrics_without")
+"""The attributes that protocols of other packages may leave out."""

@@ -16,12 +16,19 @@ import polars as pl
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.judges.decisions import Judge, JudgeAnswer
-from tasks.judges.research import SUPPORTED, UNSUPPORTED, CheckCitations
+from tasks.judges.decisions import SUPPORTED, UNSUPPORTED, Judge, JudgeAnswer
+from tasks.judges.questions.check_citations import CheckCitations
 from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
 from tasks.protocols.bounds import Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.case import (
+    Case,
+    ItemAnswer,
+    JudgedReports,
+    Protocol,
+    gather_answers,
+    name_answers,
+)
 from tasks.protocols.figures import add_reasons, build_figures, find_unreliable
 from tasks.protocols.redirects import Redirects
 from tasks.protocols.versions import build_version, parse_parameters
@@ -36,7 +43,7 @@ STILL_OPEN = "citations of this report are still to be decided"
 _TRAILING_PUNCTUATION = " .,;:!?…。！？"
 
 
-class FactFramework:
+class FactFramework(Protocol):
     """Checks a report against the pages that it cites."""
 
     name = "fact"
@@ -44,6 +51,8 @@ class FactFramework:
     inputs: tuple[str, ...] = ("claims", "pairs", "pages")
     kinds: tuple[str, ...] = ("write_article", "research")
     bounds = Bounds({CITATION: (UNSUPPORTED, SUPPORTED)})
+    marks_claims = "pairs"
+    partly_supported = ("valid_rate", "as supported in FACT")
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing
@@ -79,9 +88,6 @@ class FactFramework:
             pl.col("assignment").unique(), because=pl.lit(STILL_OPEN)
         )
         return add_reasons(add_reasons(rows, still_open), find_unreliable(judged))
-
-    def count_missing(self, judged: JudgedReports, judge: Judge) -> dict[str, dict[str, int]]:
-        return {}  # all its figures are over a report's own citations
 
 
 async def _judge_page(

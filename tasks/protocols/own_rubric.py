@@ -18,11 +18,26 @@ from tasks.configuration.models import MetricEntry, Missing, ProtocolEntry
 from tasks.configuration.rubrics import GRADE, KEY_POINT, OVERALL, ItemEntry, RubricEntry
 from tasks.configuration.words import load_words_to_watch
 from tasks.judges.batches import ask_first_alone, split_batches
-from tasks.judges.decisions import DecisionRequest, Judge, JudgeAnswer, explain_cannot
-from tasks.judges.research import OMITTED, SUPPORTED, CheckPoints, GradeItems, RubricItem
+from tasks.judges.decisions import (
+    OMITTED,
+    SUPPORTED,
+    DecisionRequest,
+    Judge,
+    JudgeAnswer,
+    explain_cannot,
+)
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.metrics.ratios import SHARE_SCHEMA, weighted_mean
 from tasks.protocols.bounds import Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.case import (
+    Case,
+    ItemAnswer,
+    JudgedReports,
+    Protocol,
+    gather_answers,
+    name_answers,
+)
 from tasks.protocols.figures import build_figures, build_share
 from tasks.protocols.versions import build_version
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
@@ -40,7 +55,7 @@ KINDS = {
 }
 
 
-class OwnRubric:
+class OwnRubric(Protocol):
     """The protocol defined by a rubric's file."""
 
     prompts = "own_rubric"
@@ -174,6 +189,7 @@ async def _grade_batch(
         report=case.report.text,
         items=rubric_items,
         attachments=case.attachments,
+        asked_once=True,
         prompt="own_rubric/grade_items",
     )
     return await _ask_judge(judge, request)

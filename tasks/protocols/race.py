@@ -18,10 +18,10 @@ from tasks.configuration.models import ProtocolEntry
 from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import REFERENCE, REPORT, Criterion, Judge
-from tasks.judges.research import ScorePair
+from tasks.judges.questions.score_pair import ScorePair
 from tasks.metrics.ratios import ScoredPair, relative_score
 from tasks.protocols.bounds import RATINGS, Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol, gather_answers
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import OPEN_STATUSES, canonical_values
@@ -53,7 +53,7 @@ class RaceCriterion(NamedTuple):
     weight: float
 
 
-class Race:
+class Race(Protocol):
     """Scores a report relative to its reference."""
 
     name = "race"

@@ -1,10 +1,11 @@
 """All protocols by name."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext, suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.extensions import list_extensions, load_extension
@@ -21,20 +22,23 @@ from tasks.configuration.rubrics import (
 from tasks.errors import suggest_names
 
 if TYPE_CHECKING:
+    from tasks.protocols.board import Board
     from tasks.protocols.case import Protocol
 
 
 PROTOCOLS = {
-    "claim_discovery": "ClaimDiscovery",
-    "fact": "FactFramework",
-    "race": "Race",
-    "research_gym": "ResearchGym",
-    "rigorous": "Rigorous",
-    "rubric_bench": "RubricBench",
-    "wiki_fact": "WikiFact",
-    "wiki_writing": "WikiWriting",
+    "wiki_fact": "wiki_fact.protocol:WikiFact",
+    "wiki_writing": "wiki_writing:WikiWriting",
+    "claim_discovery": "claim_discovery.protocol:ClaimDiscovery",
+    "research_gym": "research_gym.protocol:ResearchGym",
+    "rubric_bench": "rubric_bench:RubricBench",
+    "rigorous": "rigorous.protocol:Rigorous",
+    "race": "race:Race",
+    "fact": "fact:FactFramework",
 }
-"""The class of each protocol, in the module of its name."""
+"""The module and class of each protocol, in the order of their boards. All else that is said of a
+protocol stands in its file of configs/protocols, or is an attribute of its class
+(`case.Protocol`)."""
 EXTENSIONS: Final = "evergreen.protocols"
 """The entry points of protocols that other packages bring; their settings are a file of that name
 in configs/protocols. They judge only when they are named."""
@@ -64,13 +68,10 @@ def get_protocol(name: str) -> "Protocol":
         ConfigurationError: the protocol is unknown or its file invalid.
     """
     if name in PROTOCOLS:
-        # Imported on first use: names, titles and settings do not need it.
-        create = getattr(import_module(f"tasks.protocols.{name}"), PROTOCOLS[name])
-        found: Protocol = create(load_protocol(name))
+        found: Protocol = _load_class(name)(load_protocol(name))
         return found
     if name in list_extensions(EXTENSIONS):
-        own: Protocol = load_extension(EXTENSIONS, name)(load_protocol(name))
-        return own
+        return _complete(load_extension(EXTENSIONS, name)(load_protocol(name)))
     if file := find_rubric_file(name):
         from tasks.protocols.own_rubric import OwnRubric
 
@@ -80,6 +81,46 @@ def get_protocol(name: str) -> "Protocol":
         "own is named by its file (--protocol PATH.yaml), or lies in "
         f"configs/rubrics.{_describe_missing_files()}"
     )
+
+
+def _load_class(name: str) -> type[Any]:
+    # Imported on first use: names, titles and settings do not need it.
+    module, _, class_name = PROTOCOLS[name].partition(":")
+    found: type[Any] = getattr(import_module(f"tasks.protocols.{module}"), class_name)
+    return found
+
+
+def _complete(own: Any) -> "Protocol":
+    """Give a protocol of another package what it may leave out."""
+    from tasks.protocols.case import OPTIONAL, Protocol
+
+    for attribute in OPTIONAL:
+        if not hasattr(own, attribute):
+            setattr(own, attribute, getattr(Protocol, attribute))
+    found: Protocol = own
+    return found
+
+
+@cache
+def list_boards() -> "tuple[Board, ...]":
+    """Return the boards of all built-in protocols, in the order of PROTOCOLS."""
+    return tuple(board for name in PROTOCOLS for board in _load_class(name).boards)
+
+
+def find_boards(names: Collection[str]) -> "list[Board]":
+    """Return the boards that show any of these protocols, in their order; last those of protocols
+    of other packages."""
+    others = available_protocols({*names} & {*list_extensions(EXTENSIONS)})
+    boards = [*list_boards(), *(board for own in others.values() for board in own.boards)]
+    return [board for board in boards if board.protocols & {*names}]
+
+
+@cache
+def list_claim_marking() -> Mapping[str, str]:
+    """Return the built-in protocols whose verdicts mark claims, the first to mark one first, each
+    with what they judge (`Protocol.marks_claims`)."""
+    marks = {name: _load_class(name).marks_claims for name in PROTOCOLS}
+    return {name: judged for name, judged in marks.items() if judged}
 
 
 def _describe_missing_files() -> str:

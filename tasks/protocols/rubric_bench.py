@@ -30,11 +30,12 @@ from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.judges.batches import ask_first_alone
 from tasks.judges.decisions import Judge, JudgeAnswer
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.judges.quotations import is_quoted_in
-from tasks.judges.research import GradeItems, RubricItem
 from tasks.models.attachments import Attachment
+from tasks.protocols.board import OPEN_NOTE, Board
 from tasks.protocols.bounds import Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports
+from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol
 from tasks.protocols.figures import build_share
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
@@ -50,6 +51,29 @@ WHOLE, CUT = "whole", "cut"
 EMPTY = "no such item was decided"
 SCAN = "not_assessed: the report is a scan, its text is not known"
 NO_EVIDENCE = "no evidence to look for: the judge gave none, or the report is a scan"
+COLUMNS = {
+    "rubric_total": "Total",
+    "rubric_info_recall": "Recall",
+    "rubric_analysis": "Analysis",
+    "rubric_presentation": "Present.",
+    "rubric_blocked": "Blocked",
+    "rubric_total_compat": "Publ.",
+    "rubric_evaluated_share": "Graded",
+    "rubric_evidence_not_found": "Not found",
+    "rubric_cut": "Cut",
+}
+BOARD = Board(
+    frozenset({"rubric_bench"}),
+    COLUMNS,
+    ("rubric_total",),
+    "rubric_total",
+    "Percent of a task's items, means over reports: met in all, and by dimension. Blocked: met "
+    "only by the blocked work, which counts as not met. Publ.: Total without items that a "
+    "rubric has twice, as published. Graded: items that the judge decided. Not found: "
+    "evidence that is not in the report. Cut: reports too long to be shown whole. –: "
+    f"not assessed. {OPEN_NOTE}. Rank: by Total.",
+    "DeepResearch Bench II",
+)
 
 
 class RubricBenchParameters(ConfigModel):
@@ -67,7 +91,7 @@ class RubricBenchParameters(ConfigModel):
     """Whether pictures in reports go along in calls with Presentation items."""
 
 
-class RubricBench:
+class RubricBench(Protocol):
     """Grades a report by the rubric of its task."""
 
     name = "rubric_bench"
@@ -77,6 +101,7 @@ class RubricBench:
         dict.fromkeys(DIMENSIONS, (FROM_BLOCKED, MET)),
         none={"rubric_evidence_not_found": "a refused item quotes nothing"},
     )
+    boards = (BOARD,)
 
     def __init__(self, entry: ProtocolEntry) -> None:
         self.metrics, self.missing = entry.metrics, entry.missing

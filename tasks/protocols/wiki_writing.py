@@ -25,13 +25,20 @@ from tasks.judges.decisions import (
     REPORT,
     SECOND,
     TIE,
-    CompareArticles,
     Criterion,
     Judge,
     JudgeAnswer,
 )
+from tasks.judges.questions.compare_articles import CompareArticles
 from tasks.protocols.bounds import Bounds
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, gather_answers, name_answers
+from tasks.protocols.case import (
+    Case,
+    ItemAnswer,
+    JudgedReports,
+    Protocol,
+    gather_answers,
+    name_answers,
+)
 from tasks.protocols.figures import build_not_assessed, build_share
 from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import canonical_values
@@ -62,7 +69,7 @@ class WikiWritingParameters(ConfigModel):
     """Whether to show scanned reports, instead of their text, to judges that read images."""
 
 
-class WikiWriting:
+class WikiWriting(Protocol):
     """Compares a report with its reference article by the writing criteria."""
 
     name = "wiki_writing"

@@ -11,7 +11,8 @@ import polars as pl
 
 from tasks.foreign_text import make_visible
 from tasks.publishing.material import SiteMaterial
-from tasks.scoring.board_notes import EMPTY_LIST, MIXED_MODELS, format_delivered
+from tasks.scoring.board_notes import EMPTY_LIST, MIXED_MODELS
+from tasks.scoring.columns import COLUMNS, BoardAgent
 from tasks.scoring.standings import (
     ReportCounts,
     Standing,
@@ -87,8 +88,18 @@ def render_parts(parts: BoardParts) -> str:
         f"{make_visible(category)}|{window}": _render_part(parts, chosen)
         for category, window, chosen in parts.chosen
     }
-    literal = orjson.dumps({"parts": rendered}).decode().translate(IN_SCRIPT)
+    literal = (
+        orjson.dumps({"columns": _list_columns(parts.view), "parts": rendered})
+        .decode()
+        .translate(IN_SCRIPT)
+    )
     return f"window.evergreenParts({orjson.dumps(parts.view.key).decode()}, {literal});\n"
+
+
+def _list_columns(view: BoardView) -> list[str]:
+    """Return the names of the columns that differ between parts, in the order of their cells."""
+    others = [column.name for column in COLUMNS if column.by_part]
+    return ["rank", *(column.entry.name for column in view.columns), *others]
 
 
 def list_categories(material: SiteMaterial) -> list[tuple[str, str]]:
@@ -175,20 +186,28 @@ def _render_row(
         for c, cell in zip(parts.view.columns, own, strict=False)
     }
     ranks = wording.format_ranks(lead.rank_from, lead.rank_to) if lead else "–"
+    known = BoardAgent(asdict(counts) if counts else None)
+    others = [column.cell(known) for column in COLUMNS if column.by_part]
     return {
         "agent": make_visible(agent),
-        "rank": wording.NOT_RANKED if agent in parts.unranked else ranks,
-        "sort": str(lead.rank_from) if lead and lead.rank_from else "9999",
-        "reports": format_delivered(asdict(counts)) if counts else "0",
         "cells": [
-            _render_cell(
-                rows.get(agent),
-                entry.unit,
-                is_open or (agent, entry.name) in parts.unsettled,
-                counts.n_delivered if counts else None,
-                marks.get(entry.name, ""),
-            )
-            for rows, entry in zip(by_metric, (c.entry for c in parts.view.columns), strict=True)
+            [
+                wording.NOT_RANKED if agent in parts.unranked else ranks,
+                str(lead.rank_from) if lead and lead.rank_from else "9999",
+            ],
+            *(
+                _render_cell(
+                    rows.get(agent),
+                    entry.unit,
+                    is_open or (agent, entry.name) in parts.unsettled,
+                    counts.n_delivered if counts else None,
+                    marks.get(entry.name, ""),
+                )
+                for rows, entry in zip(
+                    by_metric, (c.entry for c in parts.view.columns), strict=True
+                )
+            ),
+            *([cell.text, str(cell.sort), cell.note] for cell in others),
         ],
     }
 

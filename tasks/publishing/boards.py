@@ -8,6 +8,7 @@ import polars as pl
 
 from tasks.configuration.models import MetricEntry
 from tasks.costs.editions import load_agent_costs, load_judging_costs
+from tasks.protocols.board import Board
 from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.board_notes import (
@@ -17,11 +18,11 @@ from tasks.scoring.board_notes import (
     describe_mixed_models,
     describe_reports,
     describe_weak_ranks,
-    format_delivered,
     list_apart,
 )
-from tasks.scoring.boards import Board, choose_ranking_metric, select_boards, select_columns
+from tasks.scoring.boards import choose_ranking_metric, select_boards, select_columns
 from tasks.scoring.bounds import describe_refused
+from tasks.scoring.columns import COLUMNS, BoardAgent
 from tasks.scoring.extractors import describe_extractors
 from tasks.scoring.stand_ins import describe_stand_ins
 from tasks.site.charts import draw_ranking
@@ -86,6 +87,7 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                     judge=judge,
                     judge_title=material.judge_title(judge),
                     columns=columns,
+                    others=COLUMNS,
                     entries=entries,
                     notes=tuple(
                         filter(
@@ -152,20 +154,21 @@ def _make_entries(
         cells = tuple(
             make_cell(figures.get((agent, c.entry.name), {}), c.entry.unit) for c in columns
         )
-        counted = figures.get((agent, board.counted_by))
         paid = price.get((judge, agent))
+        known = BoardAgent(
+            figures.get((agent, board.counted_by)),
+            paid.usd_per_report if paid else None,
+            paid.judging_each if paid else "not known",
+        )
         entries.append(
             BoardEntry(
                 agent=agent,
                 name=material.agent_name(agent),
                 href=material.agent_href(agent),
                 cells=cells,
-                n_delivered=(counted or {}).get("n_delivered") or 0,
-                reports=format_delivered(counted) if counted else "0",
+                texts={column.name: column.cell(known) for column in COLUMNS},
                 unranked=apart.get(agent),
                 exposure=exposure.get(agent),
-                usd_per_report=paid.usd_per_report if paid else None,
-                judging=paid.judging_each if paid else "not known",
             )
         )
     better = columns[0].entry.better

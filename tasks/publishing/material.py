@@ -12,10 +12,8 @@ from tasks.configuration.models import MetricEntry, OfflineJudgeEntry, get_judge
 from tasks.editions.names import check_edition, check_scored
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import available_protocols, get_protocol_title
-from tasks.scoring.agent_models import add_models
 from tasks.scoring.boards import select_boards
-from tasks.scoring.bounds import mark_uncertain
-from tasks.scoring.extractors import count_empty_lists
+from tasks.scoring.columns import load_leaderboard
 from tasks.site.content import FigureCell, ReportLink
 from tasks.site.folder import safe_file_name
 from tasks.warehouse.explanations import report_id
@@ -204,8 +202,7 @@ def load_material(
     """
     check_edition(source, edition)
     check_scored(source, edition, judges=judges)
-    board = source.frame("SELECT * FROM leaderboard WHERE edition = $1", [edition])
-    board = mark_uncertain(add_models(source, edition, count_empty_lists(source, edition, board)))
+    board = load_leaderboard(source, edition)
     usual = source.frame(JUDGES, [edition])["judge"]
     chosen = tuple(dict.fromkeys(judges or usual))  # without duplicates
     board = board.filter(pl.col("judge").is_in(chosen)).sort("protocol", "judge", "agent", "metric")

@@ -10,9 +10,10 @@ from tasks.base import format_count
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry, Missing
 from tasks.metrics.ranks import MIN_ARTICLES, estimate_articles_needed
+from tasks.protocols.board import INTERVAL, Board
 from tasks.protocols.registry import available_protocols
-from tasks.protocols.wiki_fact_figures import EARLIER_LEAKS
-from tasks.scoring.boards import INTERVAL, Board, choose_ranking_metric
+from tasks.protocols.wiki_fact.figures import EARLIER_LEAKS
+from tasks.scoring.boards import choose_ranking_metric
 from tasks.warehouse.store import Readable
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})

@@ -40,11 +40,6 @@ class FigureBounds(NamedTuple):
 NOT_BLOCKED = FigureBounds(None, None, None, 0)
 
 
-def get_bounds(protocol: Protocol) -> Bounds:
-    """Return a protocol's bounds; those of other packages may lack them."""
-    return getattr(protocol, "bounds", Bounds())
-
-
 def compute_bounds(
     protocol: Protocol, judged: JudgedReports, judge: Judge
 ) -> dict[tuple[str, str], FigureBounds]:
@@ -67,7 +62,7 @@ def compute_bounds(
         rows = protocol.compute_figures(part, judge).iter_rows(named=True)
         return {(row["assignment"], row["metric"]): row for row in rows}
 
-    bounds = get_bounds(protocol)
+    bounds = protocol.bounds
     worst, best = (_fill(judged, asked, bounds, best=best) for best in (False, True))
     opened = pl.when(blocked).then(pl.lit(str(Status.JUDGE_ERROR))).otherwise("status")
     given = asked, worst, best, asked.with_columns(status=opened), worst.with_columns(status=opened)

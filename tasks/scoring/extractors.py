@@ -34,11 +34,6 @@ LEFT JOIN articles AS t ON t.edition = x.edition AND t.article = a.article
 WHERE x.edition = $1 AND x.n_items = 0 AND x.source <> 'offline' AND ($2 IS NULL OR r.agent = $2)
 ORDER BY ALL
 """
-APART = {
-    "claims": ("kpr", "kpc", "clarity", "insight", "rigorous_"),
-    "facts": ("ref_", "evaluated_", "leakage_"),
-}
-"""How metrics begin that do not rest on them, although their protocols use them."""
 MAX_NAMED = 3
 """Agents named per extractor; the others are counted."""
 
@@ -128,7 +123,7 @@ def count_empty_lists(source: Readable, edition: str, board: pl.DataFrame) -> pl
         sum(
             what in protocols[name].inputs
             and kind in protocols[name].kinds
-            and not metric.startswith(APART[what])
+            and not metric.startswith(protocols[name].metrics_without.get(what, ()))
             for kind, what in lists[agent]
         )
         if name in protocols

@@ -36,6 +36,30 @@ class MetricColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class CellText:
+    """A cell of text beside a board's metrics."""
+
+    text: str
+    sort: float | str
+    """What the column is sorted by."""
+    note: str = ""
+    """What stands below the text, in small print."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedColumn:
+    """A column beside a board's metrics."""
+
+    name: str
+    """By this name scripts find its cells."""
+    heading: str
+    hint: str
+    """What its heading says more of."""
+    meaning: str = ""
+    """What it shows, for the list below the board."""
+
+
+@dataclass(frozen=True, slots=True)
 class FigureCell:
     """One figure of one agent, with the counts it rests on."""
 
@@ -83,18 +107,12 @@ class BoardEntry:
     href: str
     cells: tuple[FigureCell, ...]
     """The first is of the metric that ranks."""
-    n_delivered: int
-    """Its reports with a text."""
-    reports: str
-    """The same, as text: of how many assignments."""
+    texts: dict[str, CellText]
+    """The other cells, by column."""
     unranked: str | None
     """Why it is listed apart, without a rank; None if it is ranked."""
     exposure: str | None
     """What its program could reach, if more than usual."""
-    usd_per_report: float | None
-    """Cost of one report; None unless the costs of all are known."""
-    judging: str
-    """Cost of judging its reports, as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +125,9 @@ class BoardView:
     judge: str
     judge_title: str
     columns: tuple[MetricColumn, ...]
+    """Those of metrics, the one that ranks first."""
+    others: tuple[NamedColumn, ...]
+    """The columns after them."""
     entries: tuple[BoardEntry, ...]
     notes: tuple[str, ...]
     chart: Markup | None

@@ -1,8 +1,8 @@
 """Patterns for the titles, texts, markup and addresses of walls, one a line.
 
-Collected from real bot checks, log-in and consent pages, and "not found" pages of content
-systems. Each pattern also occurs in genuine pages, in their text or boilerplate; `walls` weighs
-them. All are for lower-case text, which is twice as fast as ignoring case.
+Collected from real bot checks, log-in pages (paywalls among them), consent pages, and "not found"
+pages of content systems. Each pattern also occurs in genuine pages, in their text or boilerplate;
+`walls` weighs them. All are for lower-case text, which is twice as fast as ignoring case.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Detect walls: bot checks, log-in and consent pages, and "not found" pages in place of the page.
+"""Detect walls: bot checks, paywalls and other log-in pages, consent pages, and "not found" pages.
 
 Words such as "captcha", "cloudflare" or "access denied" occur in genuine pages too, so no signal
 decides alone. A page gets a wall's status when signals of two kinds agree on the wall, and one of

@@ -14,8 +14,10 @@ from tasks.benchmarks.wlc import read_agent, read_wlc
 from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.claims import extract_claims
 from tasks.extraction.shape import measure_styles
-from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.registry import load_judge
 from tasks.wikipedia.markdown import to_markdown
 from tests.tasks.wikipedia.rendered_pages import LEGACY

@@ -8,8 +8,10 @@ from datetime import date
 import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.decisions import CompareArticles, Criterion, DecisionRequest, VerifyClaims
+from tasks.judges.decisions import Criterion, DecisionRequest
 from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.models.prices import ModelPrice, TokenPrices
 from tests.bench.plan_scale import (
     NotingAsker,

@@ -28,12 +28,12 @@ from tasks.configuration.wikipedia import WikipediaSettings
 from tasks.configuration.words import WordsToWatch
 from tasks.editions.refresh import RefreshSettings
 from tasks.models.prices import PriceList
-from tasks.protocols.claim_discovery import ClaimDiscoveryParameters
+from tasks.protocols.claim_discovery.protocol import ClaimDiscoveryParameters
 from tasks.protocols.race import RaceParameters
-from tasks.protocols.research_gym import ResearchGymParameters
-from tasks.protocols.rigorous_parameters import RigorousParameters
+from tasks.protocols.research_gym.protocol import ResearchGymParameters
+from tasks.protocols.rigorous.parameters import RigorousParameters
 from tasks.protocols.rubric_bench import RubricBenchParameters
-from tasks.protocols.wiki_fact import WikiFactParameters
+from tasks.protocols.wiki_fact.protocol import WikiFactParameters
 from tasks.protocols.wiki_writing import WikiWritingParameters
 from tests.docs.markdown import render_table
 

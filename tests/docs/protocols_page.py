@@ -45,7 +45,7 @@ def render_page() -> str:
     """The page, as Markdown."""
     states = " · ".join(CITATION_STATES.values())
     parts = [INTRODUCTION.format(write=WRITE, states=states)]
-    parts += ["\n".join(_describe(load_protocol(name))) for name in PROTOCOLS]
+    parts += ["\n".join(_describe(load_protocol(name))) for name in sorted(PROTOCOLS)]
     return "\n".join(parts)
 
 

@@ -9,8 +9,8 @@ import pytest
 from tasks.configuration.folders import PACKAGED
 from tasks.configuration.models import load_protocol
 from tasks.configuration.rubrics import load_rubric
-from tasks.judges.forms.registry import FORMS
 from tasks.judges.llm.prompts import load_prompt
+from tasks.judges.questions.registry import list_forms
 from tasks.protocols.own_rubric import OwnRubric
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 
@@ -80,7 +80,7 @@ def test_a_protocol_has_prompts_that_load_and_forms_for_the_answers(name: str) -
     steps = sorted(path.stem for path in (PACKAGED / "prompts" / folder).glob("*.md"))
     assert steps, f"write configs/prompts/{folder}/<step>.md"
     assert all(load_prompt(folder, step).system for step in steps)
-    assert FORMS.get(folder), f"list the forms of {folder} in tasks/judges/forms/registry.py"
+    assert list_forms(folder), f"list the questions of {folder} in tasks/judges/questions"
 
 
 @pytest.mark.parametrize("name", NAMES)

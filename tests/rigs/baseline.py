@@ -26,9 +26,10 @@ from tasks.agents.command.settings import CommandAsk
 from tasks.agents.kind import AgentFolders
 from tasks.agents.registry import get_agent_entry
 from tasks.configuration.inversion import load_inversion
-from tasks.judges.decisions import CONSISTENT, VerifyClaims
+from tasks.judges.decisions import CONSISTENT
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.sandbox.program_archive import make_program_archive
 

@@ -35,18 +35,13 @@ import httpx
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import WarehouseLedger
-from tasks.judges.decisions import (
-    CONSISTENT,
-    FIRST,
-    SUPPORT,
-    ExtractClaims,
-    ExtractFacts,
-    JudgeAnswer,
-    VerifyAgainstPage,
-)
+from tasks.judges.decisions import CONSISTENT, FIRST, SUPPORT, JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.merge_key_points import MergeKeyPoints
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
 from tasks.judges.registry import load_judge_entry
-from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.judging.clients import open_client
 from tasks.metrics.agreement import accuracy, cohen_kappa
@@ -175,8 +170,8 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, JudgeAnswer]]:
     ]
     found = [(name, (await judge.decide(question))[0]) for name, question in decided]
     extracted = [
-        ("extract_facts", judge.extract_facts(ExtractFacts(title=title, text=text))),
-        ("extract_claims", judge.extract_claims(ExtractClaims(title=title, text=written))),
+        ("extract_facts", judge.extract(ExtractFacts(title=title, text=text))),
+        ("extract_claims", judge.extract(ExtractClaims(title=title, text=written))),
     ]
     for name, answer in extracted:
         got = await answer
@@ -186,8 +181,8 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, JudgeAnswer]]:
 
 
 async def key_points(judge: LlmJudge, question: str, text: str) -> list[tuple[str, JudgeAnswer]]:
-    made = await judge.extract_key_points(ExtractKeyPoints(question=question, document=text))
-    merged = await judge.merge_key_points(
+    made = await judge.answer(ExtractKeyPoints(question=question, document=text))
+    merged = await judge.answer(
         MergeKeyPoints(question=question, points=tuple(split_sentences(text)[:4]))
     )
     return [

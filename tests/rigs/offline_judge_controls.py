@@ -13,10 +13,11 @@ from math import fsum
 from scipy.stats import spearmanr
 
 from tasks.extraction.claims import extract_claims
-from tasks.judges.decisions import CONSISTENT, JudgeAnswer, VerifyClaims
+from tasks.judges.decisions import CONSISTENT, JudgeAnswer
 from tasks.judges.offline.judge import TOP_K, VETOED, OfflineJudge
 from tasks.judges.offline.retrieval import EvidenceRetriever
 from tasks.judges.offline.weights import AgentFigures, ControlFigures, EditionFigures
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tests.rigs.shared_edition import SharedEdition
 
 _VERB = re.compile(

@@ -1,8 +1,8 @@
 """A request as the LLM judge makes it, for the tests of the servers and of clients."""
 
-from tasks.judges.forms.schemas import render_schema
-from tasks.judges.forms.verdicts import ClaimVerdicts
 from tasks.judges.llm.prompts import load_prompt
+from tasks.judges.questions.verify_claims import ClaimVerdict
+from tasks.judges.replies import ItemResults, render_schema
 from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 
 MODEL = "some-model"
@@ -30,7 +30,7 @@ def verify_claims(limit: int = 4096, note: str = "") -> ModelRequest:
         model=MODEL,
         parameters=Parameters(temperature=0.0, seed=7, max_output_tokens=limit),
         reply_name=name,
-        reply_schema=render_schema(ClaimVerdicts),
+        reply_schema=render_schema(ItemResults[ClaimVerdict]),
         system=prompt.system,
         messages=(Message(role="user", text=prompt.render(items=items)),),
         purpose=Purpose(judge="j", protocol=protocol, step=name, prompt_sha=prompt.sha),

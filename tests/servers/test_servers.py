@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.forms.parsing import order_results, parse_reply
-from tasks.judges.forms.verdicts import ClaimVerdicts
+from tasks.judges.questions.verify_claims import ClaimVerdict
+from tasks.judges.replies import ItemResults, order_results, parse_reply
 from tasks.models.anthropic import MessagesClient
 from tasks.models.errors import (
     Misconfigured,
@@ -77,7 +77,7 @@ def failing(kind: type[ModelServer], fault: str, **plan: Any) -> ModelServer:
 
 def verdicts(text: str) -> list[str]:
     results = order_results(
-        parse_reply(ClaimVerdicts, text).results, "item", range(1, len(CLAIMS) + 1)
+        parse_reply(ItemResults[ClaimVerdict], text).results, "item", range(1, len(CLAIMS) + 1)
     )
     return [result.verdict for result in results]
 

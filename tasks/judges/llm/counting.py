@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from tasks.base import Frozen
-from tasks.judges.decisions import ExtractClaims, ExtractFacts
 from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.merge_key_points import MergeKeyPoints
 from tasks.judges.registry import load_judge
-from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
 from tasks.judges.text import split_sentences
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Outcome
@@ -88,8 +89,8 @@ def collect_key_point_requests(
 
     async def ask(finder: LlmJudge) -> None:
         for document in documents:
-            await finder.extract_key_points(ExtractKeyPoints(question=title, document=document))
+            await finder.answer(ExtractKeyPoints(question=title, document=document))
         points = tuple(point for document in documents for point in split_sentences(document))
-        await finder.merge_key_points(MergeKeyPoints(question=title, points=points))
+        await finder.answer(MergeKeyPoints(question=title, points=points))
 
     return collect_requests(judge_name, price, ask)

@@ -1,75 +1,29 @@
-"""The LLM judge: each decision has a prompt and a reply form."""
+"""The LLM judge: it asks the questions of `judges/questions` of a model, and a fallback about the
+items that the model refuses."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import partial
+import asyncio
+from collections.abc import Sequence
 
 from tasks.base import Frozen
+from tasks.configuration.folders import list_files
 from tasks.judges.decisions import (
-    CompareArticles,
     DecisionRequest,
+    Judge,
+    JudgeAnswer,
+    StepAnswer,
+    StepRequest,
+    ValueT,
+)
+from tasks.judges.llm.pages import page_key_parts
+from tasks.judges.llm.prompts import load_prompt
+from tasks.judges.llm.requests import PromptedModel
+from tasks.judges.questions.extract_statements import (
     ExtractClaims,
     ExtractedStatement,
     ExtractFacts,
-    GradeValues,
-    Judge,
-    JudgeAnswer,
-    MatchClaims,
-    StepAnswer,
-    VerifyAgainstPage,
-    VerifyClaims,
 )
-from tasks.judges.fallback import ask_fallback
-from tasks.judges.forms.steps import ReplyClaims, ReplyFacts
-from tasks.judges.forms.verdicts import CitationVerdicts, PageVerdicts, SupportVerdicts
-from tasks.judges.llm.articles import compare_articles, score_pair
-from tasks.judges.llm.points import (
-    check_points,
-    extract_points,
-    grade_items,
-    merge_points,
-    rate_keywords,
-    rate_report,
-)
-from tasks.judges.llm.requests import PromptedModel
-from tasks.judges.llm.statements import (
-    grade_values,
-    match_claims,
-    page_key_parts,
-    verify_claims,
-    verify_statements,
-)
-from tasks.judges.research import (
-    CheckCitations,
-    CheckPoints,
-    ExtractKeyPoints,
-    FoundKeyPoint,
-    GradeItems,
-    MergedKeyPoint,
-    MergeKeyPoints,
-    RateKeywords,
-    RateReport,
-    ScorePair,
-    VerifySupport,
-)
-from tasks.judges.text import collapse_whitespace, has_words
-
-DecisionFunction = Callable[..., Awaitable[Sequence[JudgeAnswer]]]
-
-DECISION_FUNCTIONS: dict[type[DecisionRequest], DecisionFunction] = {
-    VerifyClaims: verify_claims,
-    VerifyAgainstPage: partial(verify_statements, PageVerdicts),
-    CompareArticles: compare_articles,
-    MatchClaims: match_claims,
-    GradeValues: grade_values,
-    GradeItems: grade_items,
-    RateKeywords: rate_keywords,
-    CheckPoints: check_points,
-    VerifySupport: partial(verify_statements, SupportVerdicts),
-    RateReport: rate_report,
-    CheckCitations: partial(verify_statements, CitationVerdicts),
-    ScorePair: score_pair,
-}
-"""The function for each decision; its arguments are a `PromptedModel` and the request."""
+from tasks.judges.questions.registry import check_declared, forms_sha, list_questions
+from tasks.warehouse.rows import OPEN_STATUSES, Status, content_sha
 
 
 class LlmJudge(PromptedModel):
@@ -80,68 +34,72 @@ class LlmJudge(PromptedModel):
     cpu_bound = False
     fallback: Judge | None = None
     """Asked about the items that it refuses, if its session has opened it."""
-    decides: frozenset[type[Frozen]] = frozenset(
-        {*DECISION_FUNCTIONS, ExtractFacts, ExtractClaims, ExtractKeyPoints, MergeKeyPoints}
-    )
+
+    @property
+    def decides(self) -> frozenset[type[Frozen]]:
+        """All questions: each says how a model is asked."""
+        return frozenset[type[Frozen]](list_questions())
+
+    def prompt_sha(self, protocol: str) -> str:
+        """Return the sha of a protocol's prompts and of how they are sent."""
+        files = list_files(f"prompts/{protocol}", [".md"], self._configs)
+        prompts = [
+            f"{path.stem} {load_prompt(protocol, path.stem, self._configs).sha}"
+            for path in files.values()
+        ]
+        together = str(self.entry.claims_per_call)
+        items = ["schema names items"] if self.entry.schema_names_items else []
+        parameters = self._parameters(1).canonical()
+        return content_sha(*prompts, parameters, together, forms_sha(protocol), *items)
 
     def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
         return page_key_parts(self, longest_bytes, max_claims)
 
     async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
-        answers = await DECISION_FUNCTIONS[type(request)](self, request)
+        check_declared(request)
+        answers = await request.ask(self)
         return await ask_fallback(self.fallback, request, answers) if self.fallback else answers
+
+    async def answer(self, request: StepRequest[ValueT]) -> StepAnswer[ValueT]:
+        """Answer a request as a whole."""
+        check_declared(request)
+        return await request.ask(self)
 
     async def extract(
         self, request: ExtractFacts | ExtractClaims, *, again: bool = False
     ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
         """Extract the statements of a text. again: ask about the empty list that it answered."""
-        if isinstance(request, ExtractClaims):
-            return await self.extract_claims(request, again=again)
-        return await self.extract_facts(request, again=again)
-
-    async def extract_facts(
-        self, request: ExtractFacts, *, again: bool = False
-    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        """Extract the statements of a reference article."""
-        return await self.answer_step(
-            request,
-            ReplyFacts,
-            lambda reply: _list_statements(
-                ExtractedStatement(text=collapse_whitespace(fact.statement)) for fact in reply.facts
-            ),
-            doubted=ReplyFacts(facts=[]) if again else None,
-        )
-
-    async def extract_claims(
-        self, request: ExtractClaims, *, again: bool = False
-    ) -> StepAnswer[tuple[ExtractedStatement, ...]]:
-        """Extract the statements of a report with the markers they cite."""
-        return await self.answer_step(
-            request,
-            ReplyClaims,
-            lambda reply: _list_statements(
-                ExtractedStatement(
-                    text=collapse_whitespace(claim.statement), markers=tuple(claim.markers)
-                )
-                for claim in reply.claims
-            ),
-            doubted=ReplyClaims(claims=[]) if again else None,
-        )
-
-    async def extract_key_points(
-        self, request: ExtractKeyPoints
-    ) -> StepAnswer[tuple[FoundKeyPoint, ...]]:
-        """Extract the points of one document; unless empty, some have a span that stands in it."""
-        return await extract_points(self, request)
-
-    async def merge_key_points(
-        self, request: MergeKeyPoints
-    ) -> StepAnswer[tuple[MergedKeyPoint, ...]]:
-        """Merge the points of all documents."""
-        return await merge_points(self, request)
+        check_declared(request)
+        return await request.ask(self, again=again)
 
 
-def _list_statements(found: Iterable[ExtractedStatement]) -> tuple[ExtractedStatement, ...]:
-    """Return the statements with a text; none if no letter or digit stands in any of them."""
-    stated = tuple(statement for statement in found if statement.text)
-    return stated if any(has_words(statement.text) for statement in stated) else ()
+async def ask_fallback(
+    fallback: Judge, request: DecisionRequest, answers: Sequence[JudgeAnswer]
+) -> list[JudgeAnswer]:
+    """Return the answers, with those of the fallback for the items that are blocked.
+
+    It is asked about each refused call on its own: what it has answered is then bought once, also
+    if the judge refuses more of them in a later run.
+    """
+    found, refused = list(answers), dict[str | None, list[int]]()
+    for index, answer in enumerate(answers):
+        if answer.status is Status.BLOCKED:
+            refused.setdefault(answer.call_id, []).append(index)
+    asked = await asyncio.gather(
+        *(fallback.decide(request.select(indices)) for indices in refused.values())
+    )
+    for indices, theirs in zip(refused.values(), asked, strict=True):
+        for index, answer in zip(indices, theirs, strict=True):
+            found[index] = _combine(answers[index], answer, fallback.name)
+    return found
+
+
+def _combine(refused: JudgeAnswer, answer: JudgeAnswer, fallback: str) -> JudgeAnswer:
+    """Return what a fallback decided. Its failure leaves the item open; if it cannot decide, or
+    refuses too, the item stays blocked, with both reasons."""
+    changed: dict[str, object] = {"decided_by": fallback, "refused_call": refused.call_id}
+    if answer.status is not Status.OK:
+        changed["reason"] = f"{refused.reason}; {fallback}: {answer.reason}"
+        if answer.status not in OPEN_STATUSES:
+            changed["status"] = Status.BLOCKED
+    return answer.model_copy(update=changed)

@@ -4,13 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from tasks.configuration.folders import CONFIGS, ConfigSource, list_files
+from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import JudgeAnswer, PromptedRequest, StepAnswer
-from tasks.judges.forms.form import ItemResults, ReplyModel
-from tasks.judges.forms.parsing import order_results, parse_reply
-from tasks.judges.forms.registry import forms_sha
-from tasks.judges.forms.schemas import render_item_schema, render_schema, restrict_values
 from tasks.judges.llm.attachments import (
     PICTURES_WORDING,
     AttachedFiles,
@@ -19,6 +15,16 @@ from tasks.judges.llm.attachments import (
 )
 from tasks.judges.llm.excerpts import ExcerptNotice, load_notice
 from tasks.judges.llm.prompts import find_fence_end, load_prompt
+from tasks.judges.replies import (
+    ItemResults,
+    ReplyT,
+    ResultT,
+    order_results,
+    parse_reply,
+    render_item_schema,
+    render_schema,
+    restrict_values,
+)
 from tasks.models.attachments import Attachment, supported_media_types
 from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 from tasks.models.gateway import Outcome
@@ -26,14 +32,6 @@ from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status, content_sha
 
 EMPTY = "it is empty, but the text seems to state something; if it does not, answer so again"
-SHARED_UP_TO = {
-    "wiki_writing/compare_articles": "article_2", "research_gym/check_points": "report",
-    "own_rubric/check_points": "report", "rubric_bench/grade_items": "report",
-    "rigorous/grade_item": "report", "rigorous/rate_keywords": "report",
-}  # fmt: skip
-"""Prompts that are sent several times for a report and begin alike, up to the end of this text."""
-ReplyT = TypeVar("ReplyT", bound=ReplyModel)
-ResultT = TypeVar("ResultT", bound=ReplyModel)
 AnsweredT = TypeVar("AnsweredT")
 ValueT = TypeVar("ValueT")
 
@@ -59,7 +57,7 @@ class PromptAttachments(Protocol):
 
 
 class PromptedModel:
-    """Sends the steps of all protocols to one model of `configs/judges.yaml`."""
+    """Sends questions to one model of `configs/judges.yaml`."""
 
     def __init__(
         self,
@@ -78,18 +76,6 @@ class PromptedModel:
         tokens = entry.page_tokens or entry.context_tokens * 3 // 4
         self.page_bytes = int(tokens * BYTES_PER_TOKEN)
         """The most bytes of a page's text, in UTF-8, in one request."""
-
-    def prompt_sha(self, protocol: str) -> str:
-        """Return the sha of a protocol's prompts and of how they are sent."""
-        files = list_files(f"prompts/{protocol}", [".md"], self._configs)
-        prompts = [
-            f"{path.stem} {load_prompt(protocol, path.stem, self._configs).sha}"
-            for path in files.values()
-        ]
-        together = str(self.entry.claims_per_call)
-        items = ["schema names items"] if self.entry.schema_names_items else []
-        parameters = self._parameters(1).canonical()
-        return content_sha(*prompts, parameters, together, forms_sha(protocol), *items)
 
     def attach(self, files: tuple[Attachment, ...], prompt_name: str) -> AttachedFiles:
         """Return files for a prompt, with the wording that introduces them."""
@@ -115,6 +101,7 @@ class PromptedModel:
         validate: Callable[[Sequence[ResultT]], None] = lambda results: None,
         attachments: PromptAttachments | None = None,
         allowed_values: Mapping[str, tuple[str, ...]] | None = None,
+        shared_text: str = "",
     ) -> Outcome[list[ResultT]]:
         """Send one request for several items; return a result for each, in their order.
 
@@ -124,6 +111,8 @@ class PromptedModel:
             validate: raises InvalidReply for results that fit the form but are wrong.
             allowed_values: for each field of a result the texts it may hold, where its form leaves
                 that open.
+            shared_text: the fenced text up to whose end several requests are alike, so that their
+                provider need read it only once; none if empty.
         """
         schema = render_schema(form)
         if self.entry.schema_names_items:
@@ -136,7 +125,9 @@ class PromptedModel:
             validate(results)
             return results
 
-        request = self._request(prompt_name, values, len(expected), schema, attachments)
+        request = self._request(
+            prompt_name, values, len(expected), schema, attachments, shared_text
+        )
         return await self._send(request, check)
 
     async def answer_step(
@@ -185,6 +176,7 @@ class PromptedModel:
         n_items: int,
         reply_schema: str,
         attachments: PromptAttachments | None = None,
+        shared_text: str = "",
     ) -> ModelRequest:
         protocol, _, step = prompt_name.partition("/")
         prompt = load_prompt(protocol, step, self._configs)
@@ -203,7 +195,7 @@ class PromptedModel:
             system=f"{prompt.system}\n\n{attachments.system}" if attachments else prompt.system,
             messages=(Message(role="user", text=user),),
             attachments=attachments.files if attachments else (),
-            shared_chars=find_fence_end(user, SHARED_UP_TO.get(prompt_name, "")),
+            shared_chars=find_fence_end(user, shared_text),
             purpose=Purpose(
                 judge=self.name,
                 protocol=protocol,
@@ -225,7 +217,7 @@ class PromptedModel:
         )
 
 
-class Said(NamedTuple):
+class ItemReading(NamedTuple):
     """What a model says of one item."""
 
     label: str
@@ -236,7 +228,7 @@ class Said(NamedTuple):
 def make_answers(
     outcome: Outcome[list[ResultT]],
     n_items: int,
-    read: Callable[[ResultT], Said],
+    read: Callable[[ResultT], ItemReading],
     shown_share: float | None = None,
 ) -> list[JudgeAnswer]:
     """Return the answers for the items of one request, or why there are none."""

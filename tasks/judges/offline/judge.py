@@ -15,26 +15,24 @@ from pathlib import Path
 from tasks.base import Frozen
 from tasks.judges.decisions import (
     CONSISTENT,
+    FULL,
+    NONE,
     NOT_SUPPORT,
+    OMITTED,
     SUPPORT,
+    SUPPORTED,
+    UNSUPPORTED,
     DecisionRequest,
     JudgeAnswer,
-    VerifyAgainstPage,
-    VerifyClaims,
 )
 from tasks.judges.offline.lexical import FEATURE_NAMES, ClaimComparison, SentencePool
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.offline.weights import WEIGHTS_FILE, load_weights
-from tasks.judges.research import (
-    FULL,
-    NONE,
-    OMITTED,
-    SUPPORTED,
-    UNSUPPORTED,
-    CheckCitations,
-    CheckPoints,
-    VerifySupport,
-)
+from tasks.judges.questions.check_citations import CheckCitations
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.judges.text import extract_terms, split_sentences, strip_markdown
 from tasks.warehouse.rows import Status
 

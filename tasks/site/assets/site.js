@@ -128,19 +128,15 @@
     return asked.get(board.id);
   };
   const small = (words) => { const s = document.createElement("small"); s.textContent = words; return s; };
-  const partRow = (whole, part) => {
+  const partRow = (whole, part, places) => {
     const row = whole.cloneNode(true);
-    const cells = [...row.cells];
-    cells[0].textContent = part.rank;
-    cells[0].dataset.sort = part.sort;
-    part.cells.forEach(([value, sort, interval, items, title], n) => {
-      const cell = cells[n + 2];
+    [...row.cells].forEach((cell, n) => {
+      const [value, sort, interval, items, title = ""] = part.cells[places[n]] ?? [];
+      if (value === undefined) return;
       cell.replaceChildren(value, ...[interval, items].filter(Boolean).map(small));
       cell.dataset.sort = sort;
       cell.title = title;
     });
-    cells.at(-1).textContent = part.reports;
-    cells.at(-1).dataset.sort = part.reports;
     return row;
   };
   let turn = 0;
@@ -169,14 +165,16 @@
       said.textContent = "There are no figures by category or time for this board.";
       return;
     }
-    const part = parts.get(board.id).parts[`${category}|${when}`];
+    const file = parts.get(board.id);
+    const part = file.parts[`${category}|${when}`];
     if (!part) {
       body.replaceChildren();
       said.textContent = "No article of the edition is in this category and window.";
       return;
     }
     const rows = new Map(whole.get(board).map((row) => [row.dataset.agent, row]));
-    body.replaceChildren(...part.rows.map((row) => partRow(rows.get(row.agent), row)));
+    const places = $$("thead th", board).map((th) => file.columns.indexOf(th.dataset.column));
+    body.replaceChildren(...part.rows.map((row) => partRow(rows.get(row.agent), row, places)));
     said.textContent = part.said;
   };
   form.hidden = false;

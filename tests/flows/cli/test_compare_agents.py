@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flows.display.leaderboard import leaderboard_rows, load_leaderboard, rank_agents
+from flows.display.leaderboard import leaderboard_rows, rank_agents
+from tasks.protocols.board import INTERVAL
 from tasks.scoring.board_notes import describe_ranges
-from tasks.scoring.boards import INTERVAL, choose_ranking_metric, select_boards
+from tasks.scoring.boards import choose_ranking_metric, select_boards
+from tasks.scoring.columns import load_leaderboard
 from tasks.warehouse.results import AgentPair
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change

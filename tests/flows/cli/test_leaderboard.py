@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from flows.display.leaderboard import leaderboard_rows, load_leaderboard
+from flows.display.leaderboard import leaderboard_rows
+from tasks.scoring.columns import load_leaderboard
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Edition, Report, utc_now

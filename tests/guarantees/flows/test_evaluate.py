@@ -13,6 +13,7 @@ from rich.console import Console
 from flows.display import leaderboard as show
 from flows.display.formats import Format
 from tasks.imports.wlc import import_edition
+from tasks.scoring.columns import load_leaderboard
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.results import LeaderboardRow
 from tasks.warehouse.store import open_warehouse
@@ -34,7 +35,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def leaderboard(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     with open_for_reading(path) as source:
-        frame = show.load_leaderboard(source, "sample")
+        frame = load_leaderboard(source, "sample")
     return {(row["agent"], row["metric"]): row for row in frame.iter_rows(named=True)}
 
 

@@ -12,6 +12,7 @@ from flows.cli.main import app
 from flows.display import leaderboard as show
 from flows.display.formats import Format
 from tasks.imports.answers import import_answers
+from tasks.scoring.columns import load_leaderboard
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.store import open_warehouse
 from tests.flows.llm_runs import at_hand, evaluate, rows, value
@@ -134,7 +135,7 @@ def test_the_table_shows_claims_for_questions_and_wiki_columns_for_articles_only
     monkeypatch.setattr(show, "STDOUT", console)
     with open_for_reading(evaluated[0]) as source:
         show.print_leaderboard(source, "live", Format.TABLE)
-        wide = show.leaderboard_rows(show.load_leaderboard(source, "live"))
+        wide = show.leaderboard_rows(load_leaderboard(source, "live"))
     text = console.export_text()
     assert "Publ. F1" in text
     assert "Soft cov." not in text

@@ -12,24 +12,21 @@ from tasks.inversion.steps import invert
 from tasks.judges.decisions import (
     NO_TRUTH,
     JudgeAnswer,
-    MatchClaims,
     StepAnswer,
+    StepRequest,
+    ValueT,
     truth_label,
 )
-from tasks.judges.inversion import (
-    AnswerClosedBook,
-    AnswerFromPage,
-    Effort,
-    EstimateDifficulty,
-    FindOthers,
-    FindTargets,
+from tasks.judges.questions.answer_question import (
     FoundAnswer,
-    OtherAnswer,
-    PoseQuestion,
+)
+from tasks.judges.questions.estimate_difficulty import Effort
+from tasks.judges.questions.find_targets import (
     QuestionTarget,
     SubClaim,
     TargetProperty,
 )
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.warehouse.rows import Status
 
 TITLE = "Port Ellery harbour railway"
@@ -121,27 +118,8 @@ class ScriptedInverter:
     def prompt_sha(self, protocol: str) -> str:
         return f"sha-of-{protocol}"
 
-    async def find_targets(self, request: FindTargets) -> StepAnswer[tuple[QuestionTarget, ...]]:
-        return self._said("find_targets", request)
-
-    async def pose_question(self, request: PoseQuestion) -> StepAnswer[str]:
-        return self._said("pose_question", request)
-
-    async def find_others(self, request: FindOthers) -> StepAnswer[tuple[OtherAnswer, ...]]:
-        return self._said("find_others", request)
-
-    async def answer_closed_book(
-        self, request: AnswerClosedBook
-    ) -> StepAnswer[tuple[FoundAnswer, ...]]:
-        return self._said("answer_closed_book", request)
-
-    async def answer_from_page(
-        self, request: AnswerFromPage
-    ) -> StepAnswer[tuple[FoundAnswer, ...]]:
-        return self._said("answer_from_page", request)
-
-    async def estimate_difficulty(self, request: EstimateDifficulty) -> StepAnswer[Effort]:
-        return self._said("estimate_difficulty", request)
+    async def answer(self, request: StepRequest[ValueT]) -> StepAnswer[ValueT]:
+        return self._said(request.prompt.partition("/")[2], request)
 
     async def decide(self, request: MatchClaims) -> Sequence[JudgeAnswer]:
         """By (answered, true) pairs; a `StepAnswer` without a value is every answer's status."""

@@ -6,8 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from tasks.judges.decisions import CONSISTENT, Judge, JudgeAnswer, VerifyClaims
-from tasks.judges.fallback import ask_fallback
+from tasks.judges.decisions import CONSISTENT, Judge, JudgeAnswer
+from tasks.judges.llm.judge import ask_fallback
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.warehouse.rows import Status
 
 OK = JudgeAnswer(status=Status.OK, label=CONSISTENT, call_id="own")

@@ -13,16 +13,13 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.decisions import (
-    CompareArticles,
-    Criterion,
-    ExtractClaims,
-    ExtractFacts,
-    VerifyAgainstPage,
-    VerifyClaims,
-)
+from tasks.judges.decisions import Criterion
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.prompts import CODE_LENGTH
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.models.exchange import ModelRequest, parse_schema
 from tests.servers.fences import parse
 from tests.servers.obedient import Obedient
@@ -129,10 +126,10 @@ TARGETS: dict[str, tuple[str, str, Ask]] = {
     "a claim": ("statement", LIE, lambda j, text: j.decide(in_pool(text, REFERENCE))),
     "evidence": ("evidence", LIE, lambda j, text: j.decide(in_pool(CLAIM, text))),
     "a report to be taken apart": (
-        "report", SAY, lambda j, text: j.extract_claims(ExtractClaims(title=text, text=text))
+        "report", SAY, lambda j, text: j.extract(ExtractClaims(title=text, text=text))
     ),
     "an article to be taken apart": (
-        "article", SAY, lambda j, text: j.extract_facts(ExtractFacts(title="T", text=text))
+        "article", SAY, lambda j, text: j.extract(ExtractFacts(title="T", text=text))
     ),
 }  # fmt: skip
 """The name of its block, what it orders, and how a judge is shown it."""

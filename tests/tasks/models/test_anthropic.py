@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.forms.registry import FORMS
-from tasks.judges.forms.schemas import render_item_schema, render_schema
-from tasks.judges.forms.verdicts import ClaimVerdicts
+from tasks.judges.questions.registry import QUESTIONS, list_forms
+from tasks.judges.questions.verify_claims import ClaimVerdict
+from tasks.judges.replies import ItemResults, render_item_schema, render_schema
 from tasks.judging.clients import open_client
 from tasks.models.anthropic import API_VERSION, MessagesClient, restrict_schema
 from tasks.models.errors import (
@@ -109,7 +109,10 @@ def test_a_judge_is_asked_for_json_by_the_schema_of_its_form() -> None:
         "messages": [{"role": "user", "content": [text(ASKED.messages[0].text)]}],
         "output_config": {
             "effort": "low",
-            "format": {"type": "json_schema", "schema": json.loads(render_schema(ClaimVerdicts))},
+            "format": {
+                "type": "json_schema",
+                "schema": json.loads(render_schema(ItemResults[ClaimVerdict])),
+            },
         },
     }
     headers = server.headers[0]
@@ -171,12 +174,12 @@ def test_files_are_images_and_documents_before_the_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted({form.__name__ for forms in FORMS.values() for form in forms})
+    "name", sorted({form.__name__ for folder in QUESTIONS for form in list_forms(folder)})
 )
 def test_nothing_is_left_in_a_schema_that_structured_output_refuses(name: str) -> None:
     from anthropic import transform_schema
 
-    [form] = {form for forms in FORMS.values() for form in forms if form.__name__ == name}
+    [form] = {form for folder in QUESTIONS for form in list_forms(folder) if form.__name__ == name}
     schema = restrict_schema(render_schema(form))
     # What the API does not take, the package moves into descriptions.
     assert "description" not in json.dumps(transform_schema(schema))
@@ -186,7 +189,7 @@ def test_nothing_is_left_in_a_schema_that_structured_output_refuses(name: str) -
 def test_the_number_of_items_is_not_said_in_the_schema() -> None:
     from anthropic import transform_schema
 
-    rendered = render_item_schema(ClaimVerdicts, "item", (1, 2))
+    rendered = render_item_schema(ItemResults[ClaimVerdict], "item", (1, 2))
     assert "minItems" in rendered
     restricted = restrict_schema(rendered)
     assert "description" not in json.dumps(transform_schema(restricted))

@@ -10,7 +10,7 @@ from tasks.base import Frozen
 from tasks.judges.decisions import DecisionRequest, JudgeAnswer
 from tasks.protocols.case import RUBRIC_SCHEMA, Case, ItemAnswer, JudgedReports, Protocol
 from tasks.protocols.redirects import collect_redirects
-from tasks.protocols.wiki_fact import find_leaked_claims
+from tasks.protocols.wiki_fact.protocol import find_leaked_claims
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Citation, CitationKind, Claim, Extraction, Report, Status
 

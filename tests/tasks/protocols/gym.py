@@ -6,7 +6,7 @@ from typing import Any
 from tasks.configuration.models import load_protocol
 from tasks.extraction.claims import extract_claims
 from tasks.protocols.case import Case
-from tasks.protocols.research_gym import ResearchGym
+from tasks.protocols.research_gym.protocol import ResearchGym
 from tasks.warehouse.rows import Article, Citation
 from tasks.warehouse.rubrics import KeyPoint, PointSet
 from tests.scripted_judge import ScriptedJudge

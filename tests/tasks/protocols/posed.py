@@ -8,7 +8,7 @@ import polars as pl
 from tasks.configuration.models import load_protocol
 from tasks.extraction.claim_layouts import build_truth_claims
 from tasks.protocols.case import ANSWER_SCHEMA, Case, ItemAnswer
-from tasks.protocols.claim_discovery import ClaimDiscovery
+from tasks.protocols.claim_discovery.protocol import ClaimDiscovery
 from tasks.warehouse.traces import SearchTrace
 from tasks.warehouse.truths import (
     EvalInfo,

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
 from tasks.extraction.bans import InvalidBan
-from tasks.judges.decisions import GradeValues, JudgeAnswer, MatchClaims
+from tasks.judges.decisions import JudgeAnswer
+from tasks.judges.questions.grade_values import GradeValues
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.protocols.cell import list_requests
-from tasks.protocols.claim_discovery import ClaimDiscovery
+from tasks.protocols.claim_discovery.protocol import ClaimDiscovery
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import GroundTruth, TruthClaim
 from tests.scripted_judge import ScriptedJudge

@@ -3,7 +3,12 @@
 import pytest
 
 from tasks.extraction.answers import AnsweredClaim
-from tasks.protocols.claim_discovery import NO_SOURCES, NOTHING_BANNED, compute_leakage, is_banned
+from tasks.protocols.claim_discovery.protocol import (
+    NO_SOURCES,
+    NOTHING_BANNED,
+    compute_leakage,
+    is_banned,
+)
 
 ARTICLE = "https://wiki.example/wiki/Old_Mill"
 BANNED = (ARTICLE, "wikipedia.org", "mirror.example")

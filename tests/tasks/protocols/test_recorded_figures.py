@@ -7,7 +7,7 @@ import pytest
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.protocols.case import ItemAnswer, Protocol
-from tasks.protocols.wiki_fact import WikiFact
+from tasks.protocols.wiki_fact.protocol import WikiFact
 from tasks.protocols.wiki_writing import WikiWriting
 from tests.rigs.recorded_verdicts import (
     RecordedVerdict,

@@ -8,10 +8,13 @@ import pytest
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
-from tasks.judges.research import CheckPoints, ExtractKeyPoints, RateReport, VerifySupport
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.protocols.case import Case
-from tasks.protocols.research_gym import ResearchGym
-from tasks.protocols.research_gym_figures import STILL_OPEN
+from tasks.protocols.research_gym.figures import STILL_OPEN
+from tasks.protocols.research_gym.protocol import ResearchGym
 from tasks.warehouse.rows import CitationKind, Status
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.framed import Claims, decided

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.judges.decisions import JudgeAnswer
 from tasks.protocols.case import ItemAnswer
-from tasks.protocols.research_gym_figures import SUPPORT_WORTH
+from tasks.protocols.research_gym.figures import SUPPORT_WORTH
 from tasks.warehouse.rows import Status
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.framed import framed, value_of

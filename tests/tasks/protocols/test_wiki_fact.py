@@ -8,9 +8,11 @@ import pytest
 
 from tasks.configuration.models import load_protocol
 from tasks.extraction.urls import normalise_url
-from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage, VerifyClaims
+from tasks.judges.decisions import JudgeAnswer
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.protocols.case import Case
-from tasks.protocols.wiki_fact import WikiFact
+from tasks.protocols.wiki_fact.protocol import WikiFact
 from tasks.warehouse.pages import PageStatus
 from tasks.warehouse.rows import NO_URL, Article, CitationKind, Fact, Status
 from tests.scripted_judge import ScriptedJudge

@@ -8,16 +8,15 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from tasks.protocols.registry import get_protocol
+from tasks.protocols.registry import get_protocol, list_boards
 from tasks.publishing.board_parts import BoardParts, render_parts
 from tasks.publishing.boards import _make_entries
-from tasks.scoring.boards import BOARDS
 from tasks.site.content import BoardView, MetricColumn
 
 [METRIC] = [m for m in get_protocol("wiki_fact").metrics if m.name == "coverage_wiki"]
 COLUMNS = (MetricColumn("Cov.", METRIC),)
 APART = {"apart": "it delivered 1 of 3 reports, fewer than 95 %", "ranked": None}
-BOARD = BOARDS[0]
+BOARD = list_boards()[0]
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +52,7 @@ def parts(shown: tuple[Any, ...], values: list[tuple[str, str, float]], unranked
     )  # fmt: skip
     articles = sorted({article for _, article, _ in values})
     board = BoardParts(
-        view=BoardView("board-0", "T", "j", "J", COLUMNS, shown, (), None, True), scores=scores,
+        view=BoardView("board-0", "T", "j", "J", COLUMNS, (), shown, (), None, True), scores=scores,
         chosen=(("all", "", articles),), category_of={}, article_of={}, unsettled=frozenset(),
         unranked=frozenset({unranked} - {""}), assignable=frozenset(articles),
     )  # fmt: skip
@@ -64,14 +63,14 @@ def parts(shown: tuple[Any, ...], values: list[tuple[str, str, float]], unranked
 def test_so_it_does_in_every_part_where_its_undelivered_reports_leave_its_figures_open() -> None:
     values = [("ranked", x, 0.2) for x in "uvwxyz"] + [("apart", "x", 0.9)]
     rows = parts(entries(), values, "apart").values()
-    assert [(row["agent"], row["rank"], row["reports"], row["cells"][0][0]) for row in rows] == [
-        ("ranked", "1", "6 of 6", "20.0"), ("apart", "not ranked", "1 of 6", "90.0*"),
+    assert [(row["agent"], *(cell[0] for cell in row["cells"])) for row in rows] == [
+        ("ranked", "1", "20.0", "6 of 6"), ("apart", "not ranked", "90.0*", "1 of 6"),
     ]  # fmt: skip
 
 
 def test_a_part_of_few_articles_has_no_ranks() -> None:
     rows = parts(entries(), [("ranked", x, 0.2) for x in "vwxyz"], "").values()
-    assert [(row["agent"], row["rank"]) for row in rows] == [("ranked", "–"), ("apart", "–")]
+    assert [(row["agent"], row["cells"][0][0]) for row in rows] == [("ranked", "–"), ("apart", "–")]
 
 
 def test_a_part_keeps_the_marks_of_a_doubtful_empty_list_and_of_mixed_models() -> None:
@@ -79,5 +78,5 @@ def test_a_part_keeps_the_marks_of_a_doubtful_empty_list_and_of_mixed_models() -
     cell = replace(marked.cells[0], n_empty_lists=1, models="2 models")
     marked = replace(marked, cells=(cell,))
     rows = parts((marked, *others), [("ranked", "x", 0.2), ("apart", "x", 0.9)], "")
-    shown = {agent: row["cells"][0][0] for agent, row in rows.items()}
+    shown = {agent: row["cells"][1][0] for agent, row in rows.items()}
     assert shown == {"ranked": "20.0‡§", "apart": "90.0"}

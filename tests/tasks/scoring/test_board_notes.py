@@ -5,13 +5,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tasks.protocols.registry import list_boards
 from tasks.scoring.board_notes import describe_ranks, describe_weak_ranks
-from tasks.scoring.boards import BOARDS
 from tasks.warehouse.results import AgentPair
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
-WIKI = BOARDS[0]
+WIKI = list_boards()[0]
 
 
 def ranked(*agents: tuple[str, int | None, int | None]) -> pl.DataFrame:

@@ -3,9 +3,9 @@
 import polars as pl
 
 from flows.display.leaderboard import rank_agents
-from tasks.protocols.registry import PROTOCOLS, get_protocol
+from tasks.protocols.registry import PROTOCOLS, get_protocol, list_boards
 from tasks.scoring.board_notes import list_apart
-from tasks.scoring.boards import BOARDS, select_boards, select_leading_metrics
+from tasks.scoring.boards import select_boards, select_leading_metrics
 
 
 def rows(protocol: str, prefix: str, **values: float | None) -> pl.DataFrame:
@@ -34,7 +34,7 @@ def test_sensitivity_is_shown_only_where_there_is_any() -> None:
 
 
 def test_how_agents_searched_stands_beside_their_f1_where_a_trace_says_it() -> None:
-    [claims, search] = [board for board in BOARDS if board.protocols == {"claim_discovery"}]
+    [claims, search] = [board for board in list_boards() if board.protocols == {"claim_discovery"}]
     assert titles("claim_discovery", claim_f1=0.5, search_count=None) == [claims.title]
     searched = titles("claim_discovery", claim_f1=0.5, search_count=3, search_depth=None)
     assert searched == [claims.title, search.title]
@@ -47,14 +47,14 @@ def test_how_agents_searched_stands_beside_their_f1_where_a_trace_says_it() -> N
 
 
 def test_recall_by_own_markers_stands_beside_recall() -> None:
-    [gym] = [board for board in BOARDS if board.protocols == {"research_gym"}]
+    [gym] = [board for board in list_boards() if board.protocols == {"research_gym"}]
     shown = list(gym.columns)
     assert shown[shown.index("citation_recall") + 1] == "citation_recall_own"
 
 
 def test_boards_name_metrics_that_there_are_under_headings_that_differ() -> None:
     known = {metric.name for name in PROTOCOLS for metric in get_protocol(name).metrics}
-    for board in BOARDS:
+    for board in list_boards():
         assert {*board.columns, *board.ranked_by, board.counted_by} <= known
         assert len({*board.columns.values()}) == len(board.columns)
 

@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 from tasks.judges.registry import load_judge
-from tasks.protocols.registry import get_protocol
-from tasks.protocols.wiki_fact_figures import EARLIER_LEAKS
+from tasks.protocols.registry import get_protocol, list_boards
+from tasks.protocols.wiki_fact.figures import EARLIER_LEAKS
 from tasks.scoring.board_notes import describe_earlier_leaks, describe_reports
-from tasks.scoring.boards import BOARDS
 from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import Cell, LeaderboardRow, Verdict
 from tasks.warehouse.rows import Claim
@@ -77,7 +76,7 @@ def test_leakage_of_stored_verdicts_looks_through_copies_and_the_board_says_what
     with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
         write_edition(opened, {"ann": [("The old mill stands.", [copy])]}, [])
         with monkeypatch.context() as before:
-            before.setattr("tasks.protocols.wiki_fact.cites_page", lambda *_: False)
+            before.setattr("tasks.protocols.wiki_fact.protocol.cites_page", lambda *_: False)
             judge_all(opened, judge)
         [cell] = plans_by_agent(opened, judge).values()
         figures = {score.metric: score for score in score_all(opened, judge)}
@@ -85,7 +84,7 @@ def test_leakage_of_stored_verdicts_looks_through_copies_and_the_board_says_what
         assert (figures["leakage_rate"].value, figures["coverage_wiki"].value) == (1.0, 1.0)
         assert figures["coverage_wiki"].reason == EARLIER_LEAKS
         assert figures["coverage_wiki_all"].reason is None
-        [board] = [b for b in BOARDS if "wiki_fact" in b.protocols]
+        [board] = [b for b in list_boards() if "wiki_fact" in b.protocols]
         said = describe_earlier_leaks(opened, EDITION, "offline", board, {"ann": "Ann"})
         assert said.endswith("in leakage they are: Ann 1.")
 

@@ -11,13 +11,15 @@ import pytest
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import validate_config
 from tasks.configuration.models import MetricEntry, load_protocol
-from tasks.judges.decisions import CompareArticles
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.grade_items import GradeItems
+from tasks.judges.questions.rate_keywords import RateKeywords
+from tasks.judges.questions.score_pair import ScorePair
 from tasks.judges.registry import load_judge
-from tasks.judges.research import GradeItems, RateKeywords, ScorePair
 from tasks.judging.cells import CellPlan, build_plan_frame, plan_cells
 from tasks.protocols.case import JudgedReports, Protocol
 from tasks.protocols.registry import PROTOCOLS, get_protocol
-from tasks.protocols.wiki_fact import WikiFact
+from tasks.protocols.wiki_fact.protocol import WikiFact
 from tasks.protocols.wiki_writing import WikiWriting
 from tasks.scores import compute_scores
 from tasks.scoring.pending import has_outdated_scores

@@ -2,21 +2,23 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.research import GradeItems, RateKeywords
+from tasks.judges.questions.grade_items import GradeItems
+from tasks.judges.questions.rate_keywords import RateKeywords
 from tasks.metrics.aggregates import aggregate
-from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol
+from tasks.protocols.case import OPTIONAL, Case, ItemAnswer, JudgedReports, Protocol
 from tasks.protocols.registry import PROTOCOLS, get_protocol
-from tasks.protocols.rigorous_evidence import collect_evidence
+from tasks.protocols.rigorous.evidence import collect_evidence
 from tasks.protocols.wiki_writing import METRIC_BY_CATEGORY
-from tasks.scoring.bounds import FigureBounds, aggregate_bounds, compute_bounds, get_bounds
+from tasks.scoring.bounds import FigureBounds, aggregate_bounds, compute_bounds
 from tasks.warehouse.rows import Status
 from tasks.warehouse.rubrics import BundleSettings
 from tests.scripted_judge import ScriptedJudge
@@ -173,7 +175,7 @@ def test_the_figure_of_all_verdicts_lies_within_the_bounds_of_those_that_are_lef
     for key, value in values(protocol, judged(world, whole), JUDGE).items():
         low, high, _, n_blocked = bounds.get(key, FigureBounds(None, None, None, 0))
         if low is None or high is None:
-            unknown = key[1] in get_bounds(protocol).none
+            unknown = key[1] in protocol.bounds.none
             assert n_blocked or unknown or value == shown[key], key
             continue
         for found in (value, shown[key]):
@@ -279,28 +281,39 @@ def test_where_nothing_is_refused_figures_are_computed_once(
     assert compute_bounds(WRITING, verdicts, JUDGE) == {}
 
 
-def test_a_protocol_of_another_package_has_no_bounds_but_its_refused_items_are_counted() -> None:
-    class Foreign(type(WRITING)):  # type: ignore[misc]
-        bounds: Any = property(lambda self: (_ for _ in ()).throw(AttributeError("bounds")))
+class Foreign:
+    """A protocol like Wiki Writing that has nothing of what may be left out."""
 
-    foreign = Foreign(get_entry())
+    def __init__(self, entry: Any) -> None:
+        self._like = cast(Any, type(WRITING))(entry)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OPTIONAL:
+            raise AttributeError(name)
+        return getattr(self._like, name)
+
+
+def test_a_protocol_of_another_package_has_no_bounds_but_its_refused_items_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entry = load_protocol("wiki_writing")
+    registry = "tasks.protocols.registry"
+    monkeypatch.setattr(f"{registry}.list_extensions", lambda group: ["foreign"])
+    monkeypatch.setattr(f"{registry}.load_extension", lambda group, name: Foreign)
+    monkeypatch.setattr(f"{registry}.load_protocol", lambda name: entry)
+    foreign = get_protocol("foreign")
     asked = WORLDS["wiki_writing"][2]
     left = refused("wiki_writing", [ok("report")] * len(asked), [True, *[False] * (len(asked) - 1)])
     found = compute_bounds(foreign, judged("wiki_writing", [left]), JUDGE)
     assert found["report 0", "writing_overall"] == FigureBounds(None, None, None, 1)
-
-
-def get_entry() -> Any:
-    from tasks.configuration.models import load_protocol
-
-    return load_protocol("wiki_writing")
+    assert foreign.boards == ()
 
 
 @pytest.mark.parametrize("name", sorted(PROTOCOLS))
 def test_every_protocol_says_for_each_step_what_is_worst_and_best_or_why_it_does_not(
     name: str,
 ) -> None:
-    bounds = get_bounds(get_protocol(name))
+    bounds = get_protocol(name).bounds
     assert bounds.steps or bounds.none
     assert all(bounds.none.values())
     assert not set(bounds.steps) & set(bounds.none)
@@ -325,7 +338,7 @@ def test_an_unscored_soft_figure_gets_no_bounds_and_a_scored_one_gets_them() -> 
 
     assert soft(None).bound_low is None
     assert soft(0.5)[:3] == (0.25, 0.75, 2)
-    assert set(METRIC_BY_CATEGORY) <= set(get_bounds(WRITING).steps)
+    assert set(METRIC_BY_CATEGORY) <= set(WRITING.bounds.steps)
 
 
 def test_a_soft_figure_has_bounds_also_where_all_probabilities_are_of_other_reports() -> None:

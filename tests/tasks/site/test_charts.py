@@ -34,12 +34,9 @@ def entries(*values: float | None) -> list[BoardEntry]:
             f"Agent {n}",
             "x",
             (FigureCell(v, v and v - 0.1, v and v + 0.1),),
-            1,
-            "1 of 1",
+            {},
             None,
             None,
-            None,
-            "free",
         )
         for n, v in enumerate(values)
     ]

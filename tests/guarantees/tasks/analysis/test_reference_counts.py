@@ -7,8 +7,9 @@ from typing import Any, get_args
 
 import pytest
 
-from tasks.judges.decisions import JudgeAnswer, VerifyAgainstPage
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
 from tasks.warehouse.pages import Page, PageStatus
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import Status

@@ -1,24 +1,18 @@
 """One request of each kind, about texts whose words the oracle counts."""
 
-from tasks.judges.decisions import (
-    CompareArticles,
-    Criterion,
-    GradeValues,
-    MatchClaims,
-    NamedValue,
-    VerifyAgainstPage,
-    VerifyClaims,
-)
-from tasks.judges.research import (
-    CheckCitations,
-    CheckPoints,
-    GradeItems,
-    RateKeywords,
-    RateReport,
-    RubricItem,
-    ScorePair,
-    VerifySupport,
-)
+from tasks.judges.decisions import Criterion
+from tasks.judges.questions.check_citations import CheckCitations
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
+from tasks.judges.questions.grade_values import GradeValues, NamedValue
+from tasks.judges.questions.match_claims import MatchClaims
+from tasks.judges.questions.rate_keywords import RateKeywords
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.score_pair import ScorePair
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.warehouse.rubrics import BlockedSource
 
 POOL = ("In 1889 the tower opened\nto visitors.", "It is made of iron.", "A river is near.")
@@ -64,7 +58,7 @@ SCORED = ScorePair(
               Criterion(id="b", text="Order?")),
 )  # fmt: skip
 OWN = GradeItems(
-    question="Why?", report=LIGHTHOUSE, prompt="own_rubric/grade_items",
+    question="Why?", report=LIGHTHOUSE, asked_once=True, prompt="own_rubric/grade_items",
     items=(RubricItem(id="a", text="built in 1882", allowed=("0", "0.5", "2"),
                       instructions="Half is 0.5."),),
 )  # fmt: skip

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tasks.configuration.criteria import load_criteria
-from tasks.judges.decisions import Criterion, NamedValue
-from tasks.judges.forms.parsing import parse_reply
-from tasks.judges.forms.verdicts import ItemGrades
-from tasks.judges.research import GradeItems, RubricItem
+from tasks.judges.decisions import Criterion
+from tasks.judges.questions.grade_items import GradeItems, ItemGrade, RubricItem
+from tasks.judges.questions.grade_values import NamedValue
+from tasks.judges.replies import ItemResults, parse_reply
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import InvalidReply
 from tasks.warehouse.rows import Status
@@ -215,7 +215,7 @@ def test_an_answer_in_another_dress_is_taken_at_once(change: Change) -> None:
 def test_a_score_that_is_no_value_is_refused_and_nothing_breaks(score: str) -> None:
     answer = f'{{"results": [{{"evidence": "", "item": "a", "reason": "", "score": {score}}}]}}'
     with pytest.raises(InvalidReply, match=r"score|the answer"):
-        parse_reply(ItemGrades, answer)
+        parse_reply(ItemResults[ItemGrade], answer)
 
 
 def asked(*requests: Any, **entry: Any) -> list[ModelRequest]:

@@ -9,16 +9,13 @@ import pytest
 
 from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.forms.form import MAX_CHARS, MAX_ITEMS
-from tasks.judges.inversion import (
-    AnswerClosedBook,
-    AnswerFromPage,
-    EstimateDifficulty,
-    FindOthers,
-    FindTargets,
-    PoseQuestion,
-)
-from tasks.judges.llm.inversion import LlmInverter
+from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.questions.answer_question import AnswerClosedBook, AnswerFromPage
+from tasks.judges.questions.estimate_difficulty import EstimateDifficulty
+from tasks.judges.questions.find_others import FindOthers
+from tasks.judges.questions.find_targets import FindTargets
+from tasks.judges.questions.pose_question import PoseQuestion
+from tasks.judges.replies import MAX_CHARS, MAX_ITEMS
 from tasks.judges.text import occurs_in
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import InvalidReply, Outcome
@@ -32,27 +29,27 @@ from tests.tasks.judges.recording import Recorder, at_server, entry
 from tests.tasks.judges.test_injection import ATTACKS, SAY, Attack
 
 ResultT = TypeVar("ResultT")
-Work = Callable[[LlmInverter], Awaitable[StepAnswer[Any]]]
+Work = Callable[[LlmJudge], Awaitable[StepAnswer[Any]]]
 
 
 def steps(text: str) -> dict[str, Work]:
     """Every step, with one untrusted text in all its places."""
     return {
-        "find_targets": lambda i: i.find_targets(
+        "find_targets": lambda i: i.answer(
             FindTargets(title=text, text=text, n_targets=2, n_properties=3)
         ),
-        "pose_question": lambda i: i.pose_question(
+        "pose_question": lambda i: i.answer(
             PoseQuestion(kind=text, properties=(text,), asked_of_it=(text,), unnamed=(text,),
                          previous=text, problem=text)
         ),
-        "find_others": lambda i: i.find_others(FindOthers(question=text, answer=text)),
-        "answer_closed_book": lambda i: i.answer_closed_book(
+        "find_others": lambda i: i.answer(FindOthers(question=text, answer=text)),
+        "answer_closed_book": lambda i: i.answer(
             AnswerClosedBook(question=text, asked_of_it=(text,))
         ),
-        "answer_from_page": lambda i: i.answer_from_page(
+        "answer_from_page": lambda i: i.answer(
             AnswerFromPage(question=text, asked_of_it=(text,), page=text)
         ),
-        "estimate_difficulty": lambda i: i.estimate_difficulty(
+        "estimate_difficulty": lambda i: i.answer(
             EstimateDifficulty(question=text, answer=text, properties=(text,), asked_of_it=(text,))
         ),
     }  # fmt: skip
@@ -63,7 +60,7 @@ STEPS = tuple(steps(""))
 
 def asked(work: Work) -> ModelRequest:
     recorder = Recorder()
-    asyncio.run(work(LlmInverter("a_judge", entry(), recorder)))  # type: ignore[arg-type]
+    asyncio.run(work(LlmJudge("a_judge", entry(), recorder)))  # type: ignore[arg-type]
     (request,) = recorder.asked
     return request
 
@@ -98,7 +95,7 @@ class Answering:
 
 
 def said(step: str, answer: Any) -> StepAnswer[Any]:
-    return asyncio.run(steps("x")[step](LlmInverter("a_judge", entry(), Answering(answer))))  # type: ignore[arg-type]
+    return asyncio.run(steps("x")[step](LlmJudge("a_judge", entry(), Answering(answer))))  # type: ignore[arg-type]
 
 
 def read(step: str, answer: Any) -> Any:
@@ -171,8 +168,8 @@ def test_a_repeated_query_counts_once() -> None:
 @pytest.mark.parametrize("server", [GeminiServer, OpenAiServer])
 def test_every_step_is_answered_over_the_wire(server: Any) -> None:
     async def work(judge: Any) -> list[StepAnswer[Any]]:
-        inverter = LlmInverter("a_judge", judge.entry, judge._sender)
-        found = await inverter.find_targets(
+        inverter = LlmJudge("a_judge", judge.entry, judge._sender)
+        found = await inverter.answer(
             FindTargets(title=TITLE, text=BRIDGES, n_targets=2, n_properties=3)
         )
         others = [await step(inverter) for step in steps(QUESTION).values()]

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.decisions import ExtractClaims, ExtractFacts, JudgeAnswer, VerifyClaims
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.text import occurs_in
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
@@ -132,13 +134,13 @@ def test_equal_articles_tie_where_a_tie_is_allowed(kind: type[ModelServer]) -> N
 def test_facts_and_claims_are_extracted(kind: type[ModelServer]) -> None:
     server, ledger = kind(), MemoryLedger()
     facts = at_server(
-        server, lambda judge: judge.extract_facts(ExtractFacts(title="T", text=REPORT)), ledger
+        server, lambda judge: judge.extract(ExtractFacts(title="T", text=REPORT)), ledger
     )
     assert [s.text for s in facts.value or ()] == [
         "The tower opened in 1889.", "It is tall.", "It is old.",
     ]  # fmt: skip
     claims = at_server(
-        server, lambda judge: judge.extract_claims(ExtractClaims(title="T", text=REPORT)), ledger
+        server, lambda judge: judge.extract(ExtractClaims(title="T", text=REPORT)), ledger
     )
     assert [s.markers for s in claims.value or ()] == [("[1]",), ("[2]",), ("[2]",)]
     assert facts.status is claims.status is Status.OK

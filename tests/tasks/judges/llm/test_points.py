@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from tasks.judges.llm.excerpts import count_bytes
-from tasks.judges.research import ExtractKeyPoints, MergeKeyPoints
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.merge_key_points import MergeKeyPoints
 from tasks.judges.text import occurs_in
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status
@@ -84,13 +85,13 @@ MERGE = MergeKeyPoints(question="Tower", points=("It is red.", "It is tall.", "I
 @BOTH
 def test_points_are_found_with_their_spans_and_merged_with_their_numbers(kind: type[Any]) -> None:
     asked = ExtractKeyPoints(question="Tower", document=DOCUMENT)
-    said = at_server(kind(), lambda judge: judge.extract_key_points(asked))
+    said = at_server(kind(), lambda judge: judge.answer(asked))
     assert said.status is Status.OK
     assert [(point.text, point.spans) for point in said.value or ()] == [
         ("The tower opened in 1889.", ("The tower opened in 1889.",)),
         ("It is red.", ("It is red.",)),
     ]
-    fewer = at_server(kind(), lambda judge: judge.merge_key_points(MERGE))
+    fewer = at_server(kind(), lambda judge: judge.answer(MERGE))
     assert [(point.text, point.merged_from) for point in fewer.value or ()] == [
         ("It is red.", (1, 3)), ("It is tall.", (2,)),
     ]  # fmt: skip
@@ -116,11 +117,11 @@ def test_a_merging_that_loses_or_makes_up_points_is_asked_for_again(
 ) -> None:
     good = merged(("It is red.", [3, 1]), ("It is tall.", [2, 2]))
     model = Saying(answer, good)
-    said = at_server(OpenAiServer(model=model), lambda judge: judge.merge_key_points(MERGE))
+    said = at_server(OpenAiServer(model=model), lambda judge: judge.answer(MERGE))
     assert model.n_asked == 2
     assert [point.merged_from for point in said.value or ()] == [(1, 3), (2,)]
     model = Saying(answer)
-    said = at_server(OpenAiServer(model=model), lambda judge: judge.merge_key_points(MERGE))
+    said = at_server(OpenAiServer(model=model), lambda judge: judge.answer(MERGE))
     assert (said.status, said.value) == (Status.UNPARSABLE, None)
     assert says in str(said.reason)
 
@@ -142,13 +143,11 @@ def test_points_none_of_which_the_document_bears_out_are_asked_for_again(
     asked = ExtractKeyPoints(question="Tower", document=DOCUMENT)
     good = found(("It is blue.", ["It is blue."]), ("It is red.", ["it  is red"]))
     model = Saying(answer, good)
-    said = at_server(OpenAiServer(model=model), lambda judge: judge.extract_key_points(asked))
+    said = at_server(OpenAiServer(model=model), lambda judge: judge.answer(asked))
     assert (model.n_asked, said.status, len(said.value or ())) == (2, Status.OK, 2)
-    said = at_server(
-        OpenAiServer(model=Saying(answer)), lambda judge: judge.extract_key_points(asked)
-    )
+    said = at_server(OpenAiServer(model=Saying(answer)), lambda judge: judge.answer(asked))
     assert (said.status, said.value) == (Status.UNPARSABLE, None)
     assert "no span stands in the document" in str(said.reason)
     none = Saying({"points": []})
-    said = at_server(OpenAiServer(model=none), lambda judge: judge.extract_key_points(asked))
+    said = at_server(OpenAiServer(model=none), lambda judge: judge.answer(asked))
     assert (none.n_asked, said.status) == (1, Status.OK)

@@ -13,41 +13,35 @@ from hypothesis import strategies as st
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import PACKAGED
-from tasks.judges.drafting import DraftedKeywords
-from tasks.judges.forms import registry
-from tasks.judges.forms.form import ReplyModel
-from tasks.judges.forms.schemas import render_schema
-from tasks.judges.forms.steps import (
-    ReplyAlternatives,
-    ReplyAnswers,
-    ReplyClaims,
-    ReplyFacts,
-    ReplyMergedPoints,
-    ReplyPoints,
-    ReplyQuestion,
-    ReplyReport,
-    ReplyRubrics,
-    ReplyTargets,
-)
-from tasks.judges.forms.verdicts import (
-    CitationVerdicts,
-    ClaimMatches,
-    ClaimVerdicts,
-    CriterionVerdictsOrTies,
-    ItemGrades,
-    KeywordRatings,
-    PageVerdicts,
-    PairScores,
-    PointVerdicts,
-    Ratings,
-    RubricVerdicts,
-    SupportVerdicts,
-    ValueGrades,
-)
-from tasks.judges.inversion import Effort
 from tasks.judges.llm.attachments import AttachmentWording
 from tasks.judges.llm.excerpts import ExcerptNotice
 from tasks.judges.llm.prompts import CODE_LENGTH, Prompt, load_prompt
+from tasks.judges.questions.answer_question import ReplyAnswers
+from tasks.judges.questions.check_citations import CitationVerdict
+from tasks.judges.questions.check_points import PointVerdict
+from tasks.judges.questions.check_rubrics import RubricVerdict
+from tasks.judges.questions.compare_articles import CriterionVerdictOrTie
+from tasks.judges.questions.draft_keywords import DraftedKeywords
+from tasks.judges.questions.draft_rubrics import ReplyRubrics
+from tasks.judges.questions.estimate_difficulty import Effort
+from tasks.judges.questions.extract_key_points import ReplyPoints
+from tasks.judges.questions.extract_statements import ReplyClaims, ReplyFacts
+from tasks.judges.questions.find_others import ReplyAlternatives
+from tasks.judges.questions.find_targets import ReplyTargets
+from tasks.judges.questions.grade_items import ItemGrade
+from tasks.judges.questions.grade_values import ValueGrade
+from tasks.judges.questions.match_claims import ClaimMatch
+from tasks.judges.questions.merge_key_points import ReplyMergedPoints
+from tasks.judges.questions.pose_question import ReplyQuestion
+from tasks.judges.questions.rate_keywords import KeywordRating
+from tasks.judges.questions.rate_report import Rating
+from tasks.judges.questions.registry import list_forms
+from tasks.judges.questions.score_pair import PairScore
+from tasks.judges.questions.verify_against_page import PageVerdict
+from tasks.judges.questions.verify_claims import ClaimVerdict
+from tasks.judges.questions.verify_support import SupportVerdict
+from tasks.judges.questions.write_closed_book import ReplyReport
+from tasks.judges.replies import ItemResults, ReplyModel, render_schema
 from tests.servers.fences import parse
 
 HEAD = """---
@@ -58,14 +52,14 @@ typical_output_tokens_per_item: 3
 """
 WHOLE = HEAD + '# System\nBe fair.\n\n# User\n{{ fence("page", page) }}\nJudge it by {{ rule }}.\n'
 FORMS: dict[str, type[ReplyModel]] = {
-    "wiki_fact/verify_claims": ClaimVerdicts,
-    "wiki_fact/verify_against_page": PageVerdicts,
-    "wiki_writing/compare_articles": CriterionVerdictsOrTies,
-    "claim_discovery/match_claims": ClaimMatches,
-    "claim_discovery/match_queries": ClaimMatches,
-    "claim_discovery/grade_values": ValueGrades,
+    "wiki_fact/verify_claims": ItemResults[ClaimVerdict],
+    "wiki_fact/verify_against_page": ItemResults[PageVerdict],
+    "wiki_writing/compare_articles": ItemResults[CriterionVerdictOrTie],
+    "claim_discovery/match_claims": ItemResults[ClaimMatch],
+    "claim_discovery/match_queries": ItemResults[ClaimMatch],
+    "claim_discovery/grade_values": ItemResults[ValueGrade],
     "drafting/draft_rubrics": ReplyRubrics,
-    "drafting/check_rubrics": RubricVerdicts,
+    "drafting/check_rubrics": ItemResults[RubricVerdict],
     "drafting/draft_keywords": DraftedKeywords,
     "drafting/write_closed_book": ReplyReport,
     "inversion/find_targets": ReplyTargets,
@@ -74,16 +68,16 @@ FORMS: dict[str, type[ReplyModel]] = {
     "inversion/answer_closed_book": ReplyAnswers,
     "inversion/answer_from_page": ReplyAnswers,
     "inversion/estimate_difficulty": Effort,
-    "rubric_bench/grade_items": ItemGrades,
-    "rigorous/grade_item": ItemGrades,
-    "rigorous/rate_keywords": KeywordRatings,
-    "own_rubric/grade_items": ItemGrades,
-    "own_rubric/check_points": PointVerdicts,
-    "race/score_pair": PairScores,
-    "fact/check_citations": CitationVerdicts,
-    "research_gym/check_points": PointVerdicts,
-    "research_gym/verify_support": SupportVerdicts,
-    "research_gym/rate_report": Ratings,
+    "rubric_bench/grade_items": ItemResults[ItemGrade],
+    "rigorous/grade_item": ItemResults[ItemGrade],
+    "rigorous/rate_keywords": ItemResults[KeywordRating],
+    "own_rubric/grade_items": ItemResults[ItemGrade],
+    "own_rubric/check_points": ItemResults[PointVerdict],
+    "race/score_pair": ItemResults[PairScore],
+    "fact/check_citations": ItemResults[CitationVerdict],
+    "research_gym/check_points": ItemResults[PointVerdict],
+    "research_gym/verify_support": ItemResults[SupportVerdict],
+    "research_gym/rate_report": ItemResults[Rating],
     "key_points/extract": ReplyPoints,
     "key_points/merge": ReplyMergedPoints,
     "extraction/facts": ReplyFacts,
@@ -267,7 +261,7 @@ def test_every_prompt_file_has_a_form_that_is_part_of_its_protocol_s_prompt_sha(
     found = {str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.md")}
     assert found == FORMS.keys()
     for step, form in FORMS.items():
-        assert form in registry.FORMS[step.split("/")[0]]
+        assert form in list_forms(step.split("/")[0])
 
 
 @pytest.mark.parametrize(("step", "form"), FORMS.items(), ids=list(FORMS))

@@ -7,13 +7,22 @@ from typing import Any
 
 import pytest
 
-from tasks.configuration.folders import PACKAGED
 from tasks.judges.llm.prompts import find_fence_end
-from tasks.judges.llm.requests import SHARED_UP_TO
 from tasks.models.exchange import ModelRequest
-from tests.tasks.judges.llm.requests import CLAIMS, KEYWORDS, ON_PAGE, OWN, PAIR, POINTS, RUBRIC
+from tests.tasks.judges.llm.requests import (
+    CLAIMS,
+    KEYWORDS,
+    LIGHTHOUSE,
+    ON_PAGE,
+    OWN,
+    OWN_POINTS,
+    PAIR,
+    POINTS,
+    RUBRIC,
+)
 from tests.tasks.judges.recording import Recorder, recorded
 
+DRAWN = RUBRIC.model_copy(update={"prompt": "rigorous/grade_item"})
 OTHERS = {"category": "neutral", "title": "Neutral"}
 
 
@@ -25,18 +34,14 @@ def asked(*decisions: Any) -> list[ModelRequest]:
     return recorder.asked
 
 
-@pytest.mark.parametrize("prompt", SHARED_UP_TO)
-def test_each_prompt_that_has_one_shows_its_text(prompt: str) -> None:
-    template = (PACKAGED / "prompts" / f"{prompt}.md").read_text("utf-8")
-    assert f'fence("{SHARED_UP_TO[prompt]}"' in template
-
-
 @pytest.mark.parametrize(
     ("decisions", "last"),
     [
         ([POINTS], POINTS.report.strip()),
         ([PAIR, PAIR.model_copy(update=OTHERS)], PAIR.second),
         ([RUBRIC, RUBRIC.model_copy(update={"items": RUBRIC.items[:1]})], RUBRIC.report),
+        ([OWN_POINTS, OWN_POINTS.model_copy(update={"points": ("Seals live.",)})], LIGHTHOUSE),
+        ([DRAWN, DRAWN.model_copy(update={"items": DRAWN.items[1:]})], RUBRIC.report),
         ([KEYWORDS, KEYWORDS.model_copy(update={"keywords": ("cat",)})], KEYWORDS.report),
     ],
 )

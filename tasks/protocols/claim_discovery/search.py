@@ -1,0 +1,103 @@
+"""Figures of an agent's search: coverage of the needed queries, its extent and its shape."""
+
+from collections.abc import Sequence
+
+from tasks.extraction.urls import normalise_url
+from tasks.judges.decisions import NO_TRUTH, Judge
+from tasks.metrics.traces import count_repeated, count_returns, search_branching, search_depth
+from tasks.protocols.case import ItemAnswer, name_answers
+from tasks.protocols.claim_discovery.matching import (
+    MatchQuestion,
+    build_compared_claim,
+    format_undecided,
+    match_level,
+)
+from tasks.protocols.figures import FigureValues, VerdictLabels
+from tasks.warehouse.rows import OPEN_STATUSES, Status
+from tasks.warehouse.traces import TRACE, SearchStep
+
+QUERY = "query"
+MATCH_QUERIES = "claim_discovery/match_queries"
+NO_TRACE = "not_assessed: there is no search trace"
+NO_NEEDED = "not_assessed: nobody says which queries the question needs"
+NO_QUERY = "not_assessed: the trace names no query"
+NO_PAGE = "not_assessed: the trace names no page that was opened"
+NO_PARENTS = "not_assessed: the trace does not say which step follows from which"
+
+SEARCH_METRICS = ("query_coverage", "search_count", "search_opened", "search_repeated",
+                  "search_depth", "search_branching", "search_returns")  # fmt: skip
+
+
+async def decide_search(
+    trace: str | None, needed: Sequence[str], question: MatchQuestion, judge: Judge
+) -> list[ItemAnswer]:
+    """Decide whether each needed query was made; the judge decides about other wordings."""
+    made = [step.query for step in parse_steps(trace) if step.query.strip()]
+    if not made or not needed:
+        return []
+    answers = await match_level(
+        judge,
+        question,
+        [build_compared_claim("", query) for query in made],
+        [build_compared_claim("", query) for query in needed],
+        MATCH_QUERIES,
+    )
+    return name_answers(QUERY, map(str, range(len(needed))), answers)
+
+
+def parse_steps(trace: str | None) -> tuple[SearchStep, ...]:
+    """Parse the steps of a stored trace; empty without a trace."""
+    return TRACE.validate_json(trace) if trace else ()
+
+
+def compute_search_figures(
+    trace: str | None, needed: Sequence[str], verdicts: VerdictLabels
+) -> dict[str, FigureValues]:
+    """Compute coverage (a share of the needed queries) and the counts of a trace; each is null,
+    with the reason, where the trace does not say it."""
+    steps = parse_steps(trace)
+    if not steps:
+        return dict.fromkeys(SEARCH_METRICS, FigureValues(None, reason=NO_TRACE))
+    queries = [step.query for step in steps if step.query.strip()]
+    opened = {normalise_url(url) or url for step in steps for url in step.opened}
+    return {
+        "query_coverage": _compute_coverage(steps, needed, verdicts),
+        "search_count": _build_count(len(queries) or None, NO_QUERY),
+        "search_opened": _build_count(len(opened) or None, NO_PAGE),
+        "search_repeated": _build_count(count_repeated(queries) if queries else None, NO_QUERY),
+        **_compute_shape([step.parent for step in steps]),
+    }
+
+
+def _compute_shape(parents: Sequence[int | None]) -> dict[str, FigureValues]:
+    """Compute what only a trace can tell that says which step follows from which."""
+    known = any(parent is not None for parent in parents)
+    counted = {
+        "search_depth": search_depth(parents) if known else None,
+        "search_branching": search_branching(parents),
+        "search_returns": count_returns(parents) if known else None,
+    }
+    return {name: _build_count(value, NO_PARENTS) for name, value in counted.items()}
+
+
+def _build_count(value: float | None, reason: str) -> FigureValues:
+    return FigureValues(None, reason=reason) if value is None else FigureValues(float(value), 1)
+
+
+def _compute_coverage(
+    steps: Sequence[SearchStep], needed: Sequence[str], verdicts: VerdictLabels
+) -> FigureValues:
+    if not needed:
+        return FigureValues(None, reason=NO_NEEDED)
+    if not any(step.query.strip() for step in steps):
+        return FigureValues(0.0, len(needed))
+    query_verdicts = [
+        verdicts.get((QUERY, str(index)), (Status.JUDGE_ERROR, None))
+        for index in range(len(needed))
+    ]
+    labels = [label for status, label in query_verdicts if status == Status.OK]
+    n_open = sum(status in OPEN_STATUSES for status, _ in query_verdicts)
+    made = sum(label != NO_TRUTH for label in labels)
+    if not labels:
+        return FigureValues(None, 0, n_open, format_undecided(query_verdicts[0][0]))
+    return FigureValues(float(made), len(labels), n_open)
