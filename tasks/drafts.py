@@ -9,7 +9,7 @@ from pathlib import Path
 from tasks.base import Frozen, format_count
 from tasks.benchmarks.rigorous import PROTOCOL
 from tasks.benchmarks.rigorous_drafts import DraftEntry, DraftFile, DraftRubric, render_draft
-from tasks.configuration.drafting import DraftingSettings, load_drafting
+from tasks.configuration.inversion import DraftingSettings, load_drafting
 from tasks.drafting.checks import DraftSubject
 from tasks.drafting.steps import (
     DraftedBundle,

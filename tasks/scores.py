@@ -22,9 +22,14 @@ from tasks.protocols.case import (
 from tasks.protocols.cell import get_protocol_version
 from tasks.protocols.redirects import Redirects, cites_page
 from tasks.run import Plan, RunContext
-from tasks.scoring.addresses import load_addresses
 from tasks.scoring.bounds import NOT_BLOCKED, FigureBounds, compute_bounds
-from tasks.scoring.pending import count_scored, has_outdated_scores, scored_cell, scorer_version
+from tasks.scoring.pending import (
+    count_scored,
+    has_outdated_scores,
+    load_addresses,
+    scored_cell,
+    scorer_version,
+)
 from tasks.stage import Stage, StageCounts, Worker, tag_agent
 from tasks.verdicts import list_cells, list_protocols
 from tasks.warehouse.results import Score

@@ -23,7 +23,7 @@ from tasks.base import format_count
 from tasks.configuration.models import MetricEntry, get_judge_title
 from tasks.judges.registry import load_judge_entry
 from tasks.metrics.ranks import MIN_ARTICLES, SIGNIFICANCE_LEVEL
-from tasks.protocols.board import OPEN_NOTE
+from tasks.protocols.declarations import OPEN_NOTE
 from tasks.protocols.registry import available_protocols, get_protocol_title, resolve_name
 from tasks.warehouse.location import DEFAULT_LOCATION
 

@@ -23,7 +23,7 @@ from flows.display.leaderboard import warn_about_drafts
 from tasks.analysis.protocols import Metric, Over, ProtocolComparison, compare_headline_metrics
 from tasks.configuration.models import get_judge_title
 from tasks.judges.registry import load_judge_entry
-from tasks.protocols.board import OPEN_NOTE
+from tasks.protocols.declarations import OPEN_NOTE
 from tasks.protocols.registry import get_protocol_title, resolve_name
 from tasks.warehouse.location import DEFAULT_LOCATION
 

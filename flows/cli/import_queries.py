@@ -17,8 +17,8 @@ from tasks.benchmarks.research import PublishedQuery, PublishedSet
 from tasks.configuration.models import load_protocol
 from tasks.imports.queries import QueriesSummary, import_queries
 from tasks.imports.wlc import import_edition
+from tasks.protocols.declarations import parse_parameters
 from tasks.protocols.rigorous.parameters import RigorousParameters
-from tasks.protocols.versions import parse_parameters
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.store import open_warehouse
 

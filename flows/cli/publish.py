@@ -19,7 +19,7 @@ from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.run import run_flow
-from tasks.benchmarks.drb2_results import TABLES
+from tasks.benchmarks.drb2 import TABLES
 from tasks.configuration.secrets import refuse_signing
 from tasks.editions.names import check_scored
 from tasks.planning.options import PublishOptions

@@ -14,8 +14,8 @@ from tasks.base import format_count
 from tasks.benchmarks.rigorous import PROTOCOL as RIGOROUS
 from tasks.configuration.models import get_judge_title
 from tasks.drafts import count_unreviewed
-from tasks.metrics.aggregates import rests_on_few
-from tasks.protocols.board import INTERVAL, Board
+from tasks.metrics.ratios import rests_on_few
+from tasks.protocols.declarations import INTERVAL, Board
 from tasks.scoring.board_notes import (
     EMPTY_LIST,
     MIXED_MODELS,
@@ -28,6 +28,7 @@ from tasks.scoring.board_notes import (
     describe_mixed_models,
     describe_ranges,
     describe_reports,
+    describe_stand_ins,
     describe_weak_ranks,
     list_apart,
 )
@@ -42,7 +43,6 @@ from tasks.scoring.columns import (
     short_heading,
 )
 from tasks.scoring.extractors import describe_extractors
-from tasks.scoring.stand_ins import describe_stand_ins
 from tasks.warehouse.store import Readable
 
 FEW, PROVISIONAL = "†", "*"

@@ -17,7 +17,7 @@ from tasks.configuration.loading import ConfigModel, load_merged
 from tasks.configuration.secrets import KeySettings
 from tasks.errors import suggest_names
 from tasks.foreign_text import HIDDEN, find_hidden
-from tasks.models.finish_reasons import describe_doubt
+from tasks.models.answer_metadata import describe_doubt
 
 KINDS = {
     "gemini_deep_research": "tasks.agents.kinds.gemini_deep_research",

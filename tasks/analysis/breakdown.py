@@ -6,7 +6,7 @@ from typing import Literal
 import polars as pl
 
 from tasks.benchmarks.errors import EditionError
-from tasks.metrics.aggregates import summarize_scores
+from tasks.metrics.ratios import summarize_scores
 from tasks.protocols.case import Protocol
 from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.store import Readable

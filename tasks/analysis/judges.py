@@ -12,8 +12,8 @@ from tasks.configuration.models import MetricEntry, load_judges
 from tasks.editions.names import UnknownName, check_selection
 from tasks.errors import suggest_names
 from tasks.judging.protocols import choose_protocols
-from tasks.metrics.aggregates import summarize_scores
 from tasks.metrics.agreement import measure_agreement
+from tasks.metrics.ratios import summarize_scores
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.store import Readable, Warehouse
 

@@ -12,8 +12,8 @@ import polars as pl
 from tasks.configuration.models import MetricEntry
 from tasks.editions.names import UnknownName, check_edition
 from tasks.errors import suggest_names
-from tasks.metrics.aggregates import aggregate
 from tasks.metrics.correlation import rank_correlation
+from tasks.metrics.ratios import aggregate
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import available_protocols
 from tasks.warehouse.results import OUTDATED

@@ -30,7 +30,7 @@ from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import CONFLICT, CONSISTENT, INCONSISTENT, NOT_SUPPORT, SUPPORT
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import split_sentences, strip_markdown
-from tasks.protocols.versions import parse_parameters
+from tasks.protocols.declarations import parse_parameters
 from tasks.protocols.wiki_writing import WikiWritingParameters
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable

@@ -10,7 +10,7 @@ from tasks.extraction.prose import strip_apparatus
 from tasks.extraction.urls import is_same_page
 from tasks.judges.offline.retrieval import EvidenceRetriever
 from tasks.judges.text import collapse_whitespace
-from tasks.protocols.versions import parse_parameters
+from tasks.protocols.declarations import parse_parameters
 from tasks.protocols.wiki_fact.protocol import WikiFactParameters
 from tasks.warehouse.store import Readable
 

@@ -10,12 +10,11 @@ from typing import Any
 from tasks.agents.endings import iterate_ends
 from tasks.agents.registry import load_agents
 from tasks.base import format_count
-from tasks.configuration.criteria import OWN_CRITERIA, load_criteria
-from tasks.configuration.drafting import load_drafting
+from tasks.configuration.criteria import OWN_CRITERIA, load_criteria, load_weighted_criteria
 from tasks.configuration.endings import SOON, load_endings
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_folders, walk_files
-from tasks.configuration.inversion import load_inversion
+from tasks.configuration.inversion import load_drafting, load_inversion
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.loading import load_merged, read_mapping
 from tasks.configuration.models import load_judges, load_protocol
@@ -25,7 +24,6 @@ from tasks.configuration.secrets import KeySettings, read_variable
 from tasks.configuration.templates import StrictTemplate
 from tasks.configuration.topics import Topics
 from tasks.configuration.web import load_web
-from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.configuration.words import load_words_to_watch
 from tasks.doctor.finding import Found, Status

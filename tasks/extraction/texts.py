@@ -9,7 +9,7 @@ from tasks.extraction.facts import ExtractedFact, locate_facts
 from tasks.extraction.sentences import remove_marks
 from tasks.extraction.statements import cite_statements
 from tasks.judges.decisions import VersionedJudge
-from tasks.judges.questions.extract_statements import (
+from tasks.judges.questions.extraction import (
     ExtractClaims,
     ExtractedStatement,
     ExtractFacts,

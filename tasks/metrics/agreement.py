@@ -10,8 +10,7 @@ from typing import Literal, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from tasks.metrics.draws import Array, draw_clusters
-from tasks.metrics.resampling import Interval, bootstrap_intervals
+from tasks.metrics.resampling import Array, Interval, bootstrap_intervals, draw_clusters
 
 ItemT = TypeVar("ItemT", bound=Hashable)
 LabelT = TypeVar("LabelT", bound=Hashable)

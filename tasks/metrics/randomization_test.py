@@ -26,9 +26,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from tasks.metrics.cluster_sums import ScoreMatrix, Side
-from tasks.metrics.draws import Array, Draws, Mask
-from tasks.metrics.pair_sums import NEGLIGIBLE, subtract, sum_pairs
+from tasks.metrics.cluster_sums import NEGLIGIBLE, ScoreMatrix, Side, subtract, sum_pairs
+from tasks.metrics.resampling import Array, Draws, Mask
 
 TOLERANCE = 1e-9
 """Studentised differences closer than this count as equal: terms are summed in another order."""

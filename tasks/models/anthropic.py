@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import orjson
 
+from tasks.models.answer_metadata import classify_finish, count_cache_writes
 from tasks.models.attachments import PDF, Attachment, fence_attachments
 from tasks.models.client import (
     catch_parse_errors,
@@ -27,9 +28,7 @@ from tasks.models.client import (
 )
 from tasks.models.errors import ModelError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage
-from tasks.models.finish_reasons import classify_finish
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
-from tasks.models.usage_counts import count_cache_writes
 
 API_VERSION = "2026-10-21"
 CACHED = {"cache_control": {"type": "ephemeral"}}

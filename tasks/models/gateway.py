@@ -13,8 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from tasks.models.budget import Budget, BudgetReservation
 from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
-from tasks.models.exchange import ModelRequest, Reply, make_call, make_failed_call
-from tasks.models.model_names import same_model
+from tasks.models.exchange import ModelRequest, Reply, make_call, make_failed_call, same_model
 from tasks.models.prices import ModelPrice
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status, utc_now

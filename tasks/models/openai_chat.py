@@ -14,6 +14,13 @@ from typing import Any
 import httpx
 import orjson
 
+from tasks.models.answer_metadata import (
+    Ending,
+    classify_finish,
+    count_cache_writes,
+    count_cached,
+    count_tokens,
+)
 from tasks.models.attachments import PDF, Attachment, fence_attachments
 from tasks.models.client import (
     catch_parse_errors,
@@ -26,9 +33,7 @@ from tasks.models.client import (
 )
 from tasks.models.errors import ModelError, RequestRejected, TransientError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
-from tasks.models.finish_reasons import Ending, classify_finish
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
-from tasks.models.usage_counts import count_cache_writes, count_cached, count_tokens
 
 RESPONSE_FORMATS = ("json_schema", "json_object", "prompt")
 """Ways to request JSON, the strictest first."""

@@ -14,8 +14,7 @@ from tasks.base import Frozen
 from tasks.configuration.models import MetricEntry, Missing
 from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.models.attachments import Attachment
-from tasks.protocols.board import Board
-from tasks.protocols.bounds import Bounds
+from tasks.protocols.declarations import Board, Bounds
 from tasks.protocols.redirects import Redirects
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Article, Citation, Claim, Extraction, Fact, Report

@@ -17,10 +17,9 @@ import polars as pl
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.judges.decisions import SUPPORTED, UNSUPPORTED, Judge, JudgeAnswer
-from tasks.judges.questions.check_citations import CheckCitations
+from tasks.judges.questions.verification import CheckCitations
 from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
-from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import (
     Case,
     ItemAnswer,
@@ -29,9 +28,9 @@ from tasks.protocols.case import (
     gather_answers,
     name_answers,
 )
+from tasks.protocols.declarations import Bounds, build_version, parse_parameters
 from tasks.protocols.figures import add_reasons, build_figures, find_unreliable
 from tasks.protocols.redirects import Redirects
-from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import OPEN_STATUSES, Citation, Status
 

@@ -17,7 +17,6 @@ import polars as pl
 from tasks.configuration.models import MetricEntry, Missing, ProtocolEntry
 from tasks.configuration.rubrics import GRADE, KEY_POINT, OVERALL, ItemEntry, RubricEntry
 from tasks.configuration.words import load_words_to_watch
-from tasks.judges.batches import ask_first_alone, split_batches
 from tasks.judges.decisions import (
     OMITTED,
     SUPPORTED,
@@ -26,10 +25,10 @@ from tasks.judges.decisions import (
     JudgeAnswer,
     explain_cannot,
 )
-from tasks.judges.questions.check_points import CheckPoints
-from tasks.judges.questions.grade_items import GradeItems, RubricItem
+from tasks.judges.llm.requests import ask_first_alone, split_batches
+from tasks.judges.questions.reports import CheckPoints
+from tasks.judges.questions.rubrics import GradeItems, RubricItem
 from tasks.metrics.ratios import SHARE_SCHEMA, weighted_mean
-from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import (
     Case,
     ItemAnswer,
@@ -38,8 +37,8 @@ from tasks.protocols.case import (
     gather_answers,
     name_answers,
 )
+from tasks.protocols.declarations import Bounds, build_version
 from tasks.protocols.figures import build_figures, build_share
-from tasks.protocols.versions import build_version
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
 
 ITEMS, POINTS, COUNTED = "items", "points", "counted"

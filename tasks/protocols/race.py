@@ -13,17 +13,16 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from tasks.configuration.criteria import load_weighted_criteria
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.configuration.weighted_criteria import load_weighted_criteria
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import REFERENCE, REPORT, Criterion, Judge
-from tasks.judges.questions.score_pair import ScorePair
+from tasks.judges.questions.reports import ScorePair
 from tasks.metrics.ratios import ScoredPair, relative_score
-from tasks.protocols.bounds import RATINGS, Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol, gather_answers
+from tasks.protocols.declarations import RATINGS, Bounds, build_version, parse_parameters
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
-from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import OPEN_STATUSES, canonical_values
 from tasks.warehouse.rubrics import BundleSettings, Rubric
 

@@ -22,8 +22,8 @@ from tasks.configuration.rubrics import (
 from tasks.errors import suggest_names
 
 if TYPE_CHECKING:
-    from tasks.protocols.board import Board
     from tasks.protocols.case import Protocol
+    from tasks.protocols.declarations import Board
 
 
 PROTOCOLS = {

@@ -28,16 +28,14 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.judges.batches import ask_first_alone
 from tasks.judges.decisions import Judge, JudgeAnswer
-from tasks.judges.questions.grade_items import GradeItems, RubricItem
-from tasks.judges.quotations import is_quoted_in
+from tasks.judges.llm.requests import ask_first_alone
+from tasks.judges.questions.rubrics import GradeItems, RubricItem
+from tasks.judges.text import is_quoted_in
 from tasks.models.attachments import Attachment
-from tasks.protocols.board import OPEN_NOTE, Board
-from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol
+from tasks.protocols.declarations import OPEN_NOTE, Board, Bounds, build_version, parse_parameters
 from tasks.protocols.figures import build_share
-from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import OPEN_STATUSES, Status, canonical_values
 from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric
 

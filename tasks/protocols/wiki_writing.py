@@ -18,7 +18,6 @@ from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.configuration.topics import UNKNOWN, find_category, load_descriptions
 from tasks.extraction.prose import strip_apparatus
-from tasks.judges.batches import ask_first_alone
 from tasks.judges.decisions import (
     FIRST,
     REFERENCE,
@@ -29,8 +28,8 @@ from tasks.judges.decisions import (
     Judge,
     JudgeAnswer,
 )
-from tasks.judges.questions.compare_articles import CompareArticles
-from tasks.protocols.bounds import Bounds
+from tasks.judges.llm.requests import ask_first_alone
+from tasks.judges.questions.reports import CompareArticles
 from tasks.protocols.case import (
     Case,
     ItemAnswer,
@@ -39,8 +38,8 @@ from tasks.protocols.case import (
     gather_answers,
     name_answers,
 )
+from tasks.protocols.declarations import Bounds, build_version, parse_parameters
 from tasks.protocols.figures import build_not_assessed, build_share
-from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import canonical_values
 
 METRIC_BY_CATEGORY = {

@@ -14,7 +14,7 @@ from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.agent_models import describe_models, load_models
 from tasks.site.charts import draw_profile
 from tasks.site.content import BoardView, FigureCell, ReportLink, SiteTable
-from tasks.site.pages import SitePages
+from tasks.site.environment import SitePages
 from tasks.site.wording import format_dollars, format_figure, format_number
 
 Pair = tuple[str, str]

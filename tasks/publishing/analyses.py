@@ -17,7 +17,7 @@ from tasks.protocols.registry import get_protocol_title
 from tasks.publishing.material import SiteMaterial
 from tasks.site.charts import draw_bars, draw_scatter
 from tasks.site.content import SiteTable
-from tasks.site.pages import SitePages
+from tasks.site.environment import SitePages
 from tasks.site.wording import format_figure, format_interval, format_number
 
 HEADINGS: dict[Analysis, str] = {

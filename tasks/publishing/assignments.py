@@ -9,7 +9,7 @@ from markupsafe import Markup
 from tasks.publishing.material import SiteAssignment, SiteMaterial, sort_key
 from tasks.publishing.reports import CrossReferences
 from tasks.site.charts import draw_heatmap
-from tasks.site.pages import SitePages
+from tasks.site.environment import SitePages
 from tasks.site.report_parts import ReportParts
 from tasks.site.wording import OutcomeMark, format_day, format_number
 from tasks.warehouse.explanations import report_id

@@ -8,7 +8,7 @@ import polars as pl
 
 from tasks.configuration.models import MetricEntry
 from tasks.costs.editions import load_agent_costs, load_judging_costs
-from tasks.protocols.board import Board
+from tasks.protocols.declarations import Board
 from tasks.protocols.registry import available_protocols, get_protocol_title
 from tasks.publishing.material import SiteMaterial, make_cell, sort_key
 from tasks.scoring.board_notes import (
@@ -17,6 +17,7 @@ from tasks.scoring.board_notes import (
     describe_empty_lists,
     describe_mixed_models,
     describe_reports,
+    describe_stand_ins,
     describe_weak_ranks,
     list_apart,
 )
@@ -24,7 +25,6 @@ from tasks.scoring.boards import choose_ranking_metric, select_boards, select_co
 from tasks.scoring.bounds import describe_refused
 from tasks.scoring.columns import COLUMNS, BoardAgent
 from tasks.scoring.extractors import describe_extractors
-from tasks.scoring.stand_ins import describe_stand_ins
 from tasks.site.charts import draw_ranking
 from tasks.site.content import BoardEntry, BoardView, MetricColumn
 from tasks.site.wording import format_dollars, format_number

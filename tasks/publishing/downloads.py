@@ -11,9 +11,8 @@ import polars as pl
 from tasks.publishing.material import SiteMaterial
 from tasks.secrecy.guard import KeyGuard
 from tasks.site.content import Download
-from tasks.site.environment import render_page
+from tasks.site.environment import SitePages, render_page
 from tasks.site.folder import SiteFolder
-from tasks.site.pages import SitePages
 from tasks.spreadsheets import format_csv
 
 _JUDGED = "WHERE edition = $1 AND list_contains($2, judge) ORDER BY"

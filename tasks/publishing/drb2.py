@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tasks.base import Frozen
-from tasks.benchmarks.drb2 import PROTOCOL, SET
-from tasks.benchmarks.drb2_results import (
+from tasks.benchmarks.drb2 import (
     DIMENSIONS,
+    PROTOCOL,
+    SET,
     TABLES,
     BatchUsage,
     FailedResult,

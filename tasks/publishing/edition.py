@@ -7,7 +7,7 @@ import polars as pl
 from tasks.metrics.ratios import mean
 from tasks.publishing.material import SiteAssignment, SiteMaterial
 from tasks.site.content import FigureCell, SiteTable
-from tasks.site.pages import SitePages
+from tasks.site.environment import SitePages
 from tasks.site.wording import format_day, format_figure, format_number
 
 SOURCES = {

@@ -17,14 +17,14 @@ from tasks.configuration.models import (
     load_protocol,
 )
 from tasks.judges.llm.prompts import Prompt
-from tasks.metrics.draws import RESAMPLES, SEED
+from tasks.metrics.resampling import RESAMPLES, SEED
 from tasks.models.prices import ModelPrice, load_prices
 from tasks.protocols.registry import PROTOCOLS, get_protocol_title
 from tasks.publishing.material import SiteMaterial
 from tasks.scoring.board_notes import describe_completeness, describe_missing
 from tasks.scoring.extractors import describe_extractors
 from tasks.site.content import SiteTable
-from tasks.site.pages import SitePages
+from tasks.site.environment import SitePages
 from tasks.site.wording import format_dollars, format_figure, format_moment, format_number
 from tasks.warehouse.rows import utc_now
 

@@ -12,7 +12,7 @@ from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
 from tasks.publishing.material import SiteMaterial
 from tasks.site.content import SiteInfo
-from tasks.site.pages import SitePages
+from tasks.site.environment import SitePages
 from tasks.site.report_page import ItemWords, ReportFrame, render_report_pages, snapshot_href
 from tasks.site.report_parts import ReportParts, split_report
 from tasks.site.wording import OutcomeMark, choose_mark

@@ -27,9 +27,8 @@ from tasks.publishing.material import SiteMaterial, Snapshots, load_material
 from tasks.publishing.method import write_method_page
 from tasks.publishing.reports import write_cited_pages, write_report_pages
 from tasks.site.content import BoardView, SiteInfo
-from tasks.site.environment import load_asset
+from tasks.site.environment import SitePages, load_asset
 from tasks.site.folder import SiteFolder
-from tasks.site.pages import SitePages
 from tasks.warehouse.store import Readable
 
 ASSETS = ("assets/site.css", "assets/site.js")

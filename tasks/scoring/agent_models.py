@@ -10,7 +10,7 @@ import polars as pl
 
 from tasks.base import format_count
 from tasks.foreign_text import make_visible
-from tasks.models.model_names import normalize_model, same_model
+from tasks.models.exchange import normalize_model, same_model
 from tasks.warehouse.store import Readable
 
 ANSWERED = """

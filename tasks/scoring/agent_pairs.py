@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from tasks.configuration.models import MetricEntry
-from tasks.metrics.cluster_sums import ScoreMatrix, Side
-from tasks.metrics.draws import Array, Draws
-from tasks.metrics.pair_sums import NEGLIGIBLE, subtract, sum_pairs
+from tasks.metrics.cluster_sums import NEGLIGIBLE, ScoreMatrix, Side, subtract, sum_pairs
 from tasks.metrics.randomization_test import randomization_p_values, split_pairs
-from tasks.metrics.resampling import Interval, bootstrap_intervals
+from tasks.metrics.resampling import Array, Draws, Interval, bootstrap_intervals
 
 NONE_SHARED = "no article of which both have a value"
 

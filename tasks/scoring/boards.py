@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
-from tasks.protocols.board import OPEN_NOTE, Board
 from tasks.protocols.case import Protocol
+from tasks.protocols.declarations import OPEN_NOTE, Board
 from tasks.protocols.registry import available_protocols, find_boards, get_protocol_title
 
 

@@ -7,9 +7,9 @@ import polars as pl
 
 from tasks.configuration.models import MetricEntry
 from tasks.judges.decisions import Judge
-from tasks.metrics.aggregates import aggregate
-from tasks.protocols.bounds import ITEM_POINTS, Bounds
+from tasks.metrics.ratios import aggregate
 from tasks.protocols.case import JudgedReports, Protocol
+from tasks.protocols.declarations import ITEM_POINTS, Bounds
 from tasks.protocols.registry import get_protocol_title
 from tasks.scoring.board_notes import NO_NAMES
 from tasks.warehouse.rows import Status

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from tasks.protocols.board import Board
+from tasks.protocols.declarations import Board
 from tasks.scoring.agent_models import add_models
 from tasks.scoring.board_notes import format_delivered
 from tasks.scoring.bounds import mark_uncertain

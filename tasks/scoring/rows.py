@@ -12,8 +12,8 @@ from typing import TypeVar
 import polars as pl
 
 from tasks.configuration.models import MetricEntry
-from tasks.metrics.aggregates import aggregate
-from tasks.metrics.draws import RESAMPLES, SEED, SWAPS
+from tasks.metrics.ratios import aggregate
+from tasks.metrics.resampling import RESAMPLES, SEED, SWAPS
 from tasks.protocols.case import Protocol
 from tasks.protocols.registry import get_protocol
 from tasks.scoring.bounds import aggregate_bounds

@@ -15,11 +15,10 @@ import polars as pl
 from tasks.agents.registry import load_agents
 from tasks.configuration.leaderboard import load_leaderboard_settings
 from tasks.configuration.models import MetricEntry
-from tasks.metrics.aggregates import summarize_scores
 from tasks.metrics.cluster_sums import ScoreMatrix, build_score_matrix
-from tasks.metrics.draws import Draws, draw_clusters
 from tasks.metrics.ranks import MIN_ARTICLES, SIGNIFICANCE_LEVEL, rank_ranges
-from tasks.metrics.resampling import Interval, bootstrap_intervals
+from tasks.metrics.ratios import summarize_scores
+from tasks.metrics.resampling import Draws, Interval, bootstrap_intervals, draw_clusters
 from tasks.protocols.case import Protocol
 from tasks.scoring.agent_pairs import Pair, compare_pairs
 from tasks.warehouse.store import Readable

@@ -2,6 +2,7 @@
 from outside are linked only if they are safe."""
 
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -12,6 +13,8 @@ from markupsafe import Markup
 
 from tasks.foreign_text import make_visible
 from tasks.site import wording
+from tasks.site.content import SiteInfo
+from tasks.site.folder import SiteFolder
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -82,3 +85,22 @@ def _finalize(value: Any) -> Any:
     if isinstance(value, Markup) or not isinstance(value, str) or value.isprintable():
         return value
     return make_visible(value)
+
+
+@dataclass(frozen=True)
+class SitePages:
+    """Renders pages with the content that all of them share."""
+
+    info: SiteInfo
+    folder: SiteFolder
+
+    def add(self, path: str, template: str | None = None, **content: Any) -> None:
+        """Write a page to `path`, from the template of that name unless another is named.
+
+        Raises:
+            UnwritableSite: it cannot be written.
+        """
+        page = render_page(
+            template or path, depth=path.count("/"), site=self.info, here=path, **content
+        )
+        self.folder.add(path, page)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from tasks.base import format_count
-from tasks.metrics.aggregates import rests_on_few
+from tasks.metrics.ratios import rests_on_few
 from tasks.warehouse.explanations import ReportScore
 
 Tone = Literal["good", "bad", "poor", "open", "none"]

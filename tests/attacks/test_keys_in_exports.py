@@ -12,7 +12,7 @@ import pytest
 from flows.cli import calls
 from tasks import drafts
 from tasks.annotation import sheets
-from tasks.benchmarks.drb2_results import FailedResult, ResultLine
+from tasks.benchmarks.drb2 import FailedResult, ResultLine
 from tasks.configuration.inversion import load_inversion
 from tasks.masking import MASK
 from tasks.publishing import drb2

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from tasks.configuration.models import MetricEntry
-from tasks.metrics.aggregates import Aggregate
+from tasks.metrics.ratios import Aggregate
 from tasks.scoring.standings import compute_standings
 
 CATEGORIES = 15

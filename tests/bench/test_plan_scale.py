@@ -10,8 +10,8 @@ import pytest
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import Criterion, DecisionRequest
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.questions.compare_articles import CompareArticles
-from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.reports import CompareArticles
+from tasks.judges.questions.verification import VerifyClaims
 from tasks.models.prices import ModelPrice, TokenPrices
 from tests.bench.plan_scale import (
     NotingAsker,

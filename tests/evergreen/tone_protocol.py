@@ -10,8 +10,8 @@ from tasks.judges.llm.requests import ItemReading, PromptedModel, make_answers
 from tasks.judges.questions.registry import declare_prompts
 from tasks.judges.replies import ItemResults, ReplyModel
 from tasks.protocols.case import ItemAnswer, JudgedReports, name_answers
+from tasks.protocols.declarations import build_version
 from tasks.protocols.figures import build_share
-from tasks.protocols.versions import build_version
 
 
 class ToneVerdict(ReplyModel):

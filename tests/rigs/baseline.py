@@ -29,7 +29,7 @@ from tasks.configuration.inversion import load_inversion
 from tasks.judges.decisions import CONSISTENT
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verification import VerifyClaims
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.sandbox.program_archive import make_program_archive
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from tasks.judges.decisions import CONSISTENT, REFERENCE, SUPPORT, Criterion
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.questions.compare_articles import CompareArticles
-from tasks.judges.questions.verify_against_page import VerifyAgainstPage
-from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.reports import CompareArticles
+from tasks.judges.questions.verification import VerifyAgainstPage, VerifyClaims
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.protocols.registry import get_protocol
 from tasks.protocols.wiki_writing import WikiWriting

@@ -3,13 +3,9 @@
 from collections.abc import Iterator
 
 from tasks.judges.decisions import Criterion, DecisionRequest
-from tasks.judges.questions.check_citations import CheckCitations
-from tasks.judges.questions.check_points import CheckPoints
-from tasks.judges.questions.grade_items import GradeItems, RubricItem
-from tasks.judges.questions.rate_keywords import RateKeywords
-from tasks.judges.questions.rate_report import RateReport
-from tasks.judges.questions.score_pair import ScorePair
-from tasks.judges.questions.verify_support import VerifySupport
+from tasks.judges.questions.reports import CheckPoints, RateReport, ScorePair
+from tasks.judges.questions.rubrics import GradeItems, RateKeywords, RubricItem
+from tasks.judges.questions.verification import CheckCitations, VerifySupport
 
 GRADED = (
     ("rubric_bench/grade_items", ("1", "0", "-1")),

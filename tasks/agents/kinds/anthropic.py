@@ -31,9 +31,8 @@ from tasks.agents.wire.json_values import (
     string,
     unexpected_object,
 )
+from tasks.models.answer_metadata import classify_finish, count_cache_writes, describe_cut
 from tasks.models.errors import ModelError, TransientError
-from tasks.models.finish_reasons import classify_finish, describe_cut
-from tasks.models.usage_counts import count_cache_writes
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState

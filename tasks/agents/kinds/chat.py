@@ -26,10 +26,15 @@ from tasks.agents.wire.json_values import (
     string,
     unexpected_object,
 )
+from tasks.models.answer_metadata import (
+    classify_finish,
+    count_cache_writes,
+    count_cached,
+    count_tokens,
+    describe_cut,
+)
 from tasks.models.embedded_json import split_reasoning
 from tasks.models.errors import Misconfigured, RequestRejected
-from tasks.models.finish_reasons import classify_finish, describe_cut
-from tasks.models.usage_counts import count_cache_writes, count_cached, count_tokens
 
 
 class ChatAsk(ApiAsk):

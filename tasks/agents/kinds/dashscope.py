@@ -31,9 +31,9 @@ from tasks.agents.wire.json_values import (
     string,
     unexpected_object,
 )
+from tasks.models.answer_metadata import count_cache_writes
 from tasks.models.client import redact_key
 from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
-from tasks.models.usage_counts import count_cache_writes
 from tasks.warehouse.traces import SearchStep
 
 if TYPE_CHECKING:

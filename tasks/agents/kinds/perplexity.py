@@ -28,8 +28,8 @@ from tasks.agents.wire.responses_output import (
     describe_problem,
     parse_response,
 )
+from tasks.models.answer_metadata import count_cache_writes
 from tasks.models.errors import Misconfigured
-from tasks.models.usage_counts import count_cache_writes
 
 Outcome = Literal["report", "question", "failed"]
 CONFIGURATIONS = ("effort", "preset")

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from tasks.agents.agent import Gone, JobStatus
 from tasks.agents.kind import AgentLimits, ApiAsk
+from tasks.models.answer_metadata import count_tokens
 from tasks.models.client import (
     classify_status,
     describe_error,
@@ -29,7 +30,6 @@ from tasks.models.errors import (
     RequestRejected,
     TransientError,
 )
-from tasks.models.usage_counts import count_tokens
 
 if TYPE_CHECKING:
     import httpx

@@ -26,7 +26,7 @@ from tasks.agents.wire.json_values import (
     strings,
     unexpected_object,
 )
-from tasks.models.usage_counts import count_cache_writes
+from tasks.models.answer_metadata import count_cache_writes
 from tasks.warehouse.traces import SearchStep
 
 MESSAGE_SEPARATOR = "\n\n"

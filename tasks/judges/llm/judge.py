@@ -14,15 +14,15 @@ from tasks.judges.decisions import (
     StepRequest,
     ValueT,
 )
-from tasks.judges.llm.pages import page_key_parts
 from tasks.judges.llm.prompts import load_prompt
 from tasks.judges.llm.requests import PromptedModel
-from tasks.judges.questions.extract_statements import (
+from tasks.judges.questions.extraction import (
     ExtractClaims,
     ExtractedStatement,
     ExtractFacts,
 )
 from tasks.judges.questions.registry import check_declared, forms_sha, list_questions
+from tasks.judges.questions.verification import page_key_parts
 from tasks.warehouse.rows import OPEN_STATUSES, Status, content_sha
 
 

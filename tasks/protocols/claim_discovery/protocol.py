@@ -17,11 +17,8 @@ from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.answers import AnsweredClaim
 from tasks.extraction.bans import BanList, InvalidBan, parse_bans
 from tasks.judges.decisions import Judge, JudgeAnswer
-from tasks.judges.questions.grade_values import GradeValues
-from tasks.judges.questions.match_claims import MatchClaims
+from tasks.judges.questions.answered_claims import GradeValues, MatchClaims
 from tasks.metrics.claim_trees import Denominator, score_claim_trees
-from tasks.protocols.board import OPEN_NOTE, Board
-from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol, gather_answers
 from tasks.protocols.claim_discovery.matching import (
     MATCH,
@@ -39,9 +36,9 @@ from tasks.protocols.claim_discovery.profiles import (
 )
 from tasks.protocols.claim_discovery.questions import AnsweredQuestion
 from tasks.protocols.claim_discovery.search import QUERY, compute_search_figures, decide_search
+from tasks.protocols.declarations import OPEN_NOTE, Board, Bounds, build_version, parse_parameters
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.redirects import Redirects, reach_addresses, redirect_chain
-from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
 
 ANSWER, FORM = "answer", "form"

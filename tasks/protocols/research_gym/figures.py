@@ -15,10 +15,9 @@ from tasks.judges.decisions import (
     Judge,
     explain_cannot,
 )
-from tasks.judges.questions.check_points import CheckPoints
-from tasks.judges.questions.extract_key_points import ExtractKeyPoints
-from tasks.judges.questions.rate_report import RateReport
-from tasks.judges.questions.verify_support import VerifySupport
+from tasks.judges.questions.extraction import ExtractKeyPoints
+from tasks.judges.questions.reports import CheckPoints, RateReport
+from tasks.judges.questions.verification import VerifySupport
 from tasks.protocols.case import JudgedReports
 from tasks.protocols.figures import (
     add_reasons,

@@ -23,12 +23,9 @@ from tasks.judges.decisions import (
     Judge,
     JudgeAnswer,
 )
-from tasks.judges.questions.check_points import CheckPoints
-from tasks.judges.questions.rate_report import RateReport
-from tasks.judges.questions.verify_support import VerifySupport
+from tasks.judges.questions.reports import CheckPoints, RateReport
+from tasks.judges.questions.verification import VerifySupport
 from tasks.judges.text import URL_PATTERN, has_words, strip_urls
-from tasks.protocols.board import OPEN_NOTE, Board
-from tasks.protocols.bounds import RATINGS, Bounds
 from tasks.protocols.case import (
     Case,
     ItemAnswer,
@@ -36,6 +33,14 @@ from tasks.protocols.case import (
     Protocol,
     gather_answers,
     name_answers,
+)
+from tasks.protocols.declarations import (
+    OPEN_NOTE,
+    RATINGS,
+    Board,
+    Bounds,
+    build_version,
+    parse_parameters,
 )
 from tasks.protocols.research_gym.figures import (
     CITATION,
@@ -57,7 +62,6 @@ from tasks.protocols.research_gym.figures import (
     compute_point_figures,
     compute_quality_figures,
 )
-from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import Status, canonical_values
 
 PAGE_NEVER_FETCHED = "a page that it cites has never been fetched"

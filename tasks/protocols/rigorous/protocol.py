@@ -14,12 +14,9 @@ import polars as pl
 from tasks.benchmarks.rigorous import GENERAL, QUERY
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.prose import strip_apparatus
-from tasks.judges.batches import split_batches
 from tasks.judges.decisions import Judge
-from tasks.judges.questions.grade_items import GradeItems, RubricItem
-from tasks.judges.questions.rate_keywords import RateKeywords
-from tasks.protocols.board import OPEN_NOTE, Board
-from tasks.protocols.bounds import ITEM_POINTS, RATINGS, Bounds
+from tasks.judges.llm.requests import split_batches
+from tasks.judges.questions.rubrics import GradeItems, RateKeywords, RubricItem
 from tasks.protocols.case import (
     Case,
     ItemAnswer,
@@ -28,11 +25,19 @@ from tasks.protocols.case import (
     gather_answers,
     name_answers,
 )
+from tasks.protocols.declarations import (
+    ITEM_POINTS,
+    OPEN_NOTE,
+    RATINGS,
+    Board,
+    Bounds,
+    build_version,
+    parse_parameters,
+)
 from tasks.protocols.figures import FigureValues, VerdictLabels, compute_by_report
 from tasks.protocols.rigorous.evidence import build_graded_text, collect_evidence, number_keywords
 from tasks.protocols.rigorous.figures import RELEVANCE, RigorousReport, RubricPoints
 from tasks.protocols.rigorous.parameters import RigorousParameters
-from tasks.protocols.versions import build_version, parse_parameters
 from tasks.warehouse.rows import canonical_values
 from tasks.warehouse.rubrics import ALLOWED_VALUES, BundleSettings, Rubric
 

@@ -26,10 +26,8 @@ from tasks.judges.decisions import (
     JudgeAnswer,
 )
 from tasks.judges.offline.retrieval import EvidenceRetriever, FusedIndex
-from tasks.judges.questions.verify_against_page import VerifyAgainstPage
-from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verification import VerifyAgainstPage, VerifyClaims
 from tasks.judges.text import identify_language
-from tasks.protocols.bounds import Bounds
 from tasks.protocols.case import (
     Case,
     ItemAnswer,
@@ -38,10 +36,10 @@ from tasks.protocols.case import (
     gather_answers,
     name_answers,
 )
+from tasks.protocols.declarations import Bounds, build_version, parse_parameters
 from tasks.protocols.redirects import Redirects, cites_page, collect_redirects
-from tasks.protocols.versions import build_version, parse_parameters
-from tasks.protocols.wiki_fact.board import BOARD
 from tasks.protocols.wiki_fact.figures import (
+    BOARD,
     CITATION,
     CONFLICT,
     COVERAGE,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from flows.display.leaderboard import leaderboard_rows, rank_agents
-from tasks.protocols.board import INTERVAL
+from tasks.protocols.declarations import INTERVAL
 from tasks.scoring.board_notes import describe_ranges
 from tasks.scoring.boards import choose_ranking_metric, select_boards
 from tasks.scoring.columns import load_leaderboard

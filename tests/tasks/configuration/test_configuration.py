@@ -9,9 +9,9 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import load_config
 from tasks.configuration.models import Judges, ProtocolEntry, load_judges, load_protocol
 from tasks.judges.registry import load_judge
+from tasks.protocols.declarations import parse_parameters
 from tasks.protocols.registry import PROTOCOLS, get_protocol, list_protocols
 from tasks.protocols.rigorous.parameters import RigorousParameters
-from tasks.protocols.versions import parse_parameters
 from tasks.protocols.wiki_fact.protocol import WikiFact
 
 

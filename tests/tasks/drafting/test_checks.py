@@ -5,14 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.benchmarks.rigorous import LEAST_RUBRICS, QUERY_POINTS
-from tasks.configuration.drafting import load_drafting
+from tasks.configuration.inversion import load_drafting
 from tasks.drafting.checks import (
     DraftSubject,
     assign_points,
     find_keyword_problem,
     find_rubric_problem,
 )
-from tasks.judges.questions.draft_rubrics import DraftedRubric
+from tasks.judges.questions.drafting import DraftedRubric
 
 SETTINGS = load_drafting()
 SUBJECT = DraftSubject(

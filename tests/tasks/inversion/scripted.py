@@ -17,16 +17,14 @@ from tasks.judges.decisions import (
     ValueT,
     truth_label,
 )
-from tasks.judges.questions.answer_question import (
+from tasks.judges.questions.answered_claims import MatchClaims
+from tasks.judges.questions.inversion import (
+    Effort,
     FoundAnswer,
-)
-from tasks.judges.questions.estimate_difficulty import Effort
-from tasks.judges.questions.find_targets import (
     QuestionTarget,
     SubClaim,
     TargetProperty,
 )
-from tasks.judges.questions.match_claims import MatchClaims
 from tasks.warehouse.rows import Status
 
 TITLE = "Port Ellery harbour railway"

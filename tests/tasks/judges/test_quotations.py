@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.judges.quotations import is_quoted_in
+from tasks.judges.text import is_quoted_in
 
 REPORT = """# Land finance
 

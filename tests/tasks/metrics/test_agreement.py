@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.metrics.agreement import accuracy, cohen_kappa, measure_agreement
-from tasks.metrics.draws import Draws
-from tasks.metrics.resampling import bootstrap_intervals
+from tasks.metrics.resampling import Draws, bootstrap_intervals
 
 LABELS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1)
 

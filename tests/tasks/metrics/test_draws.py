@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tasks.metrics import draws
-from tasks.metrics.draws import Draws
+from tasks.metrics import resampling
+from tasks.metrics.resampling import Draws
 
 
 def test_each_resample_draws_as_many_clusters_as_there_are_and_clusters_alike() -> None:
     every = np.vstack(list(Draws(30).count_blocks(np.ones(30, dtype=bool))))
-    assert every.shape == (draws.RESAMPLES, 30)
+    assert every.shape == (resampling.RESAMPLES, 30)
     assert (every.sum(axis=1) == 30).all()
     assert every.mean(axis=0) == pytest.approx(np.ones(30), abs=0.07)
 
@@ -19,7 +19,7 @@ def test_of_few_clusters_every_way_to_swap_is_made_once_and_of_many_half_are_swa
     [all_ways] = few.swap_blocks(np.arange(20) < 5)
     assert len({tuple(row) for row in all_ways.tolist()}) == len(all_ways) == 32
     drawn = np.vstack(list(few.swap_blocks(many)))
-    assert drawn.shape == (draws.SWAPS, 20)
+    assert drawn.shape == (resampling.SWAPS, 20)
     assert drawn.mean(axis=0) == pytest.approx(np.full(20, 0.5), abs=0.025)
 
 
@@ -29,7 +29,7 @@ def test_the_same_seed_draws_the_same_whatever_the_size_of_a_block(
     some = np.arange(50) % 3 > 0
     whole = [np.vstack(list(blocks)) for blocks in (Draws(50).count_blocks(some),
                                                     Draws(50).swap_blocks(some))]  # fmt: skip
-    monkeypatch.setattr(draws, "MAX_WEIGHTS_IN_MEMORY", 777)
+    monkeypatch.setattr(resampling, "MAX_WEIGHTS_IN_MEMORY", 777)
     small = [np.vstack(list(blocks)) for blocks in (Draws(50).count_blocks(some),
                                                     Draws(50).swap_blocks(some))]  # fmt: skip
     assert all(np.array_equal(one, other) for one, other in zip(whole, small, strict=True))

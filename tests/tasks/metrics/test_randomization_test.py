@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from tasks.metrics import draws, randomization_test
+from tasks.metrics import randomization_test, resampling
 from tasks.metrics.cluster_sums import ScoreMatrix
-from tasks.metrics.draws import SWAPS, Array, Draws
 from tasks.metrics.randomization_test import randomization_p_values
+from tasks.metrics.resampling import SWAPS, Array, Draws
 
 Pairs = list[tuple[int, int]]
 
@@ -141,7 +141,7 @@ def test_a_pair_s_own_p_does_not_hang_on_the_order_the_others_or_the_blocks(
         assert p_values(items, pairs[::-1]) == (every[0][::-1], every[1][::-1])
         assert [p_values(items, [pair])[0][0] for pair in pairs[:3]] == every[0][:3]
         with monkeypatch.context() as small:
-            small.setattr(draws, "MAX_WEIGHTS_IN_MEMORY", 1_000)
+            small.setattr(resampling, "MAX_WEIGHTS_IN_MEMORY", 1_000)
             small.setattr(randomization_test, "MAX_SUMS_IN_MEMORY", 50)
             assert p_values(items, pairs) == every
 

@@ -8,9 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
-from tasks.metrics import draws, resampling
-from tasks.metrics.draws import RESAMPLES, SEED, Array, Draws
-from tasks.metrics.resampling import DIGITS, Interval, bootstrap_intervals, widened_level
+from tasks.metrics import resampling
+from tasks.metrics.resampling import (
+    DIGITS,
+    RESAMPLES,
+    SEED,
+    Array,
+    Draws,
+    Interval,
+    bootstrap_intervals,
+    widened_level,
+)
 
 SETS = 500
 SLACK = 1e-9
@@ -68,7 +76,7 @@ def test_neither_the_others_nor_the_size_of_a_block_moves_an_interval(
     values = random.random((40, 5))
     there = (random.random((40, 5)) < 0.8).astype(float)
     every = intervals(values, there)
-    monkeypatch.setattr(draws, "MAX_WEIGHTS_IN_MEMORY", 1_000)
+    monkeypatch.setattr(resampling, "MAX_WEIGHTS_IN_MEMORY", 1_000)
     monkeypatch.setattr(resampling, "MAX_LEFT_OUT_IN_MEMORY", 30)
     alone = [intervals(values[:, [n]], there[:, [n]])[0] for n in range(5)]
     assert alone == every
@@ -83,7 +91,7 @@ def test_many_figures_are_drawn_in_parts_that_fit_in_memory() -> None:
 
     sums = np.hstack([np.random.default_rng(5).random((8, 900)), np.ones((8, 900))])
     found = bootstrap_intervals(sums, watched, Draws(8))
-    assert max(held) <= draws.MAX_WEIGHTS_IN_MEMORY < RESAMPLES * sums.shape[1]
+    assert max(held) <= resampling.MAX_WEIGHTS_IN_MEMORY < RESAMPLES * sums.shape[1]
     assert found[:2] == bootstrap_intervals(sums[:, [0, 1, 900, 901]], ratio, Draws(8))
 
 

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.traces import count_repeated, count_returns, search_branching, search_depth
+from tasks.protocols.claim_discovery.search import (
+    count_repeated,
+    count_returns,
+    search_branching,
+    search_depth,
+)
 
 
 def test_without_steps_there_is_no_depth_and_without_followers_no_branching() -> None:

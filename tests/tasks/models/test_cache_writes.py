@@ -7,9 +7,9 @@ import pytest
 from tasks.agents.kinds import anthropic
 from tasks.agents.kinds.chat import parse_chat_usage
 from tasks.agents.wire.responses_output import parse_usage
+from tasks.models.answer_metadata import count_cache_writes
 from tasks.models.exchange import TokenUsage
 from tasks.models.openai_chat import parse_completion
-from tasks.models.usage_counts import count_cache_writes
 from tests.tasks.models.scripted import question
 
 LIFETIMES = {"ephemeral_5m_input_tokens": 30, "ephemeral_1h_input_tokens": 10}

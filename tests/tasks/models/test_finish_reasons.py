@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.finish_reasons import (
+from tasks.models.answer_metadata import (
     ENDINGS,
     REASONS,
     Ending,

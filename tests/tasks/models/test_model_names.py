@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.models.model_names import same_model
+from tasks.models.exchange import same_model
 
 
 @pytest.mark.parametrize(

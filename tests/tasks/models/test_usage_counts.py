@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.usage_counts import MAX_COUNT, count_cached, count_tokens
+from tasks.models.answer_metadata import MAX_COUNT, count_cached, count_tokens
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import REFERENCE, REPORT
-from tasks.metrics.aggregates import aggregate
+from tasks.metrics.ratios import aggregate
 from tasks.protocols.wiki_writing import WikiWriting
 from tests.flows.llm_runs import ROOT
 from tests.scripted_judge import ScriptedJudge

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.scoring.stand_ins import describe_stand_ins
+from tasks.scoring.board_notes import describe_stand_ins
 from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.results import Score, Verdict
 from tasks.warehouse.store import Warehouse, open_warehouse

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.models import MetricEntry
-from tasks.metrics.aggregates import Aggregate, aggregate
 from tasks.metrics.cluster_sums import build_score_matrix
+from tasks.metrics.ratios import Aggregate, aggregate
 from tasks.scoring.agent_pairs import Pair
 from tasks.scoring.standings import Standing, compute_standings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.benchmarks.drb2_results import TABLES
+from tasks.benchmarks.drb2 import TABLES
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedSet
 from tasks.imports.queries import import_queries

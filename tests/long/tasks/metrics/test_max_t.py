@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tasks.metrics.cluster_sums import ScoreMatrix
-from tasks.metrics.draws import Array, Draws
 from tasks.metrics.randomization_test import randomization_p_values
+from tasks.metrics.resampling import Array, Draws
 
 Lot = np.random.Generator
 Made = tuple[Array, Array]

@@ -9,8 +9,8 @@ import pytest
 
 from tasks.configuration.criteria import load_criteria
 from tasks.judges.decisions import Criterion
-from tasks.judges.questions.grade_items import GradeItems, ItemGrade, RubricItem
-from tasks.judges.questions.grade_values import NamedValue
+from tasks.judges.questions.answered_claims import NamedValue
+from tasks.judges.questions.rubrics import GradeItems, ItemGrade, RubricItem
 from tasks.judges.replies import ItemResults, parse_reply
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import InvalidReply
