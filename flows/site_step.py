@@ -19,7 +19,7 @@ from flows.runtime.steps import DONE, LEFT_OUT, WAITING, RunSteps
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.errors import ConfigurationError
 from tasks.planning.month import Month, MonthSite, has_figures
-from tasks.publishing.freshness import describe_current, hash_figures, is_current
+from tasks.publishing.downloads import describe_current, hash_figures, is_current
 
 
 async def check_publishing(month: Month) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from tasks.base import Frozen
 from tasks.files.room import DiskRoom
 from tasks.judges.registry import OFFLINE, resolve_extractor
-from tasks.models.budget import Budget
+from tasks.models.prices import Budget
 from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.store import Readable, Warehouse

@@ -20,7 +20,7 @@ from flows.cli.warehouse import open_to_read
 from flows.display.console import STDOUT, print_message, print_result
 from flows.display.formats import Format
 from flows.display.frame import print_frame
-from tasks.analysis.extraction import measure_extraction
+from tasks.analysis.judges import measure_extraction
 from tasks.annotation.agreement import JudgeAgreement, compare_judges_and_people
 from tasks.annotation.labels import (
     FILE_COLUMNS,

@@ -5,8 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from tasks.analysis.judges import ALL_STEPS, JudgeComparison, select_figures
+from tasks.analysis.judges import JudgeComparison, select_figures
 from tasks.base import format_count
+from tasks.metrics.agreement import ALL_STEPS
 from tasks.protocols.registry import available_protocols
 from tasks.publishing.changes import FigureChange
 from tasks.scoring.boards import select_leading_metrics

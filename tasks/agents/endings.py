@@ -32,7 +32,7 @@ def find_agent_ending(entry: AgentEntry, configs: ConfigSource = CONFIGS) -> End
     if (own := read_own(entry)) or not isinstance(entry.ask, ApiAsk):
         return own
     provider = HOSTS.get(urlsplit(entry.ask.find_base_url()).hostname or "")
-    return find_model_ending(provider, entry.ask.model, configs) if provider else None
+    return find_model_ending(provider, entry.ask.model) if provider else None
 
 
 def iterate_ends() -> Iterator[tuple[str, Ending]]:

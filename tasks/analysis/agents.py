@@ -84,7 +84,11 @@ def compare_agents(
         ~pl.col("agent").is_in(hidden),
         ~pl.col("other").is_in(hidden),
     )
-    return _sort_pairs(_orient_pairs(_select_agents(pairs, agents), agents)).select(COLUMNS)
+    oriented = _orient_pairs(_select_agents(pairs, agents), agents)
+    return oriented.sort(
+        "protocol", "metric", "agent_value", "other_value", "agent", "other",
+        descending=[False, False, True, True, False, False], nulls_last=True,
+    ).select(COLUMNS)  # fmt: skip
 
 
 def _check_names(kind: str, names: Sequence[str], available: Sequence[str], edition: str) -> None:
@@ -143,11 +147,3 @@ def _orient_pairs(pairs: pl.DataFrame, agents: Sequence[str]) -> pl.DataFrame:
         pl.when(turn).then(expression).otherwise(pl.col(name)).alias(name)
         for name, expression in turned.items()
     )
-
-
-def _sort_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Sort the pairs by metric, then the largest figures first."""
-    return pairs.sort(
-        "protocol", "metric", "agent_value", "other_value", "agent", "other",
-        descending=[False, False, True, True, False, False], nulls_last=True,
-    )  # fmt: skip

@@ -12,11 +12,7 @@ from datetime import UTC
 from typing import Any
 
 from tasks.agents.registry import describe_doubtful_end
-from tasks.analysis.outcomes import (
-    ClaimMarking,
-    determine_outcome,
-    find_markings,
-)
+from tasks.analysis.outcomes import ClaimMarking, determine_outcome, find_markings
 from tasks.extraction.understanding import describe_understood
 from tasks.protocols.redirects import Redirects, cites_page
 from tasks.protocols.registry import list_claim_marking

@@ -16,12 +16,15 @@ from tasks.annotation.sheets import MAJORITY
 from tasks.configuration.models import load_judges
 from tasks.editions.names import UnknownName, check_edition
 from tasks.errors import suggest_names
-from tasks.metrics.agreement import FIGURES, majority_labels, measure_agreement, measure_pairwise
+from tasks.metrics.agreement import (
+    ALL_STEPS,
+    FIGURES,
+    majority_labels,
+    measure_agreement,
+    measure_pairwise,
+)
 from tasks.protocols.registry import PROTOCOLS
 from tasks.warehouse.store import Readable
-
-ALL_STEPS = "all"
-"""The name of all steps of a protocol together."""
 
 VERDICTS = """
 SELECT judge, protocol, step, agent, assignment, item, label

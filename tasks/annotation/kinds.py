@@ -27,7 +27,15 @@ from tasks.annotation.texts import (
 )
 from tasks.configuration.criteria import load_criteria
 from tasks.configuration.models import load_protocol
-from tasks.judges.decisions import CONFLICT, CONSISTENT, INCONSISTENT, NOT_SUPPORT, SUPPORT
+from tasks.judges.decisions import (
+    CONFLICT,
+    CONSISTENT,
+    INCONSISTENT,
+    NOT_SUPPORT,
+    REFERENCE,
+    REPORT,
+    SUPPORT,
+)
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.protocols.declarations import parse_parameters
@@ -35,7 +43,6 @@ from tasks.protocols.wiki_writing import WikiWritingParameters
 from tasks.warehouse.rows import content_sha
 from tasks.warehouse.store import Readable
 
-REFERENCE, REPORT = "reference", "report"
 _TAG = re.compile(r"<[/!a-zA-Z][^<>]{0,500}>")
 """HTML tags, which some archived pages contain."""
 PASSAGES = 5

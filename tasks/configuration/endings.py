@@ -47,23 +47,23 @@ def load_endings(configs: ConfigSource = CONFIGS) -> Endings:
     return load_merged("endings.yaml", Endings, configs)
 
 
-def find_judge_ending(entry: JudgeEntry, configs: ConfigSource = CONFIGS) -> Ending | None:
+def find_judge_ending(entry: JudgeEntry) -> Ending | None:
     """Return when a judge ends; None if no end is known."""
     if not isinstance(entry, LlmJudgeEntry):
         return None
     own = read_own(entry)
-    return own or find_model_ending(entry.provider, entry.model, configs)
+    return own or find_model_ending(entry.provider, entry.model)
 
 
 def read_own(entry: Any) -> Ending | None:
     return Ending(ends=entry.retires, successor=entry.successor) if entry.retires else None
 
 
-def find_model_ending(provider: str, model: str, configs: ConfigSource) -> Ending | None:
-    for other in load_judges(configs).judges.values():
+def find_model_ending(provider: str, model: str) -> Ending | None:
+    for other in load_judges().judges.values():
         same = isinstance(other, LlmJudgeEntry) and (other.provider, other.model)
         if same == (provider, model) and (found := read_own(other)):
             return found
-    known = load_endings(configs).models
+    known = load_endings().models
     whole = f"{provider}/{model}"
     return known.get(whole) or known.get(_DATED.sub("", whole))

@@ -261,9 +261,9 @@ def find_fallback(name: str) -> str | None:
     return getattr(load_judges().judges.get(name), "fallback", None)
 
 
-def get_judge_title(name: str, configs: ConfigSource = CONFIGS) -> str:
+def get_judge_title(name: str) -> str:
     """Return a judge's title; its name if it is no longer configured."""
-    judges = load_judges(configs).judges
+    judges = load_judges().judges
     return judges[name].title if name in judges else name
 
 

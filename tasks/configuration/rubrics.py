@@ -117,9 +117,9 @@ def list_rubric_files() -> list[Path]:
     return [Path(each) for each in os.environ.get(RUBRICS_VARIABLE, "").split(os.pathsep) if each]
 
 
-def list_rubric_names(configs: ConfigSource = CONFIGS) -> list[str]:
+def list_rubric_names() -> list[str]:
     """Return the names of the rubrics in EVERGREEN_RUBRICS and `configs/rubrics`."""
-    files = [*list_rubric_files(), *list_files("rubrics", RUBRIC_SUFFIXES, configs).values()]
+    files = [*list_rubric_files(), *list_files("rubrics", RUBRIC_SUFFIXES).values()]
     return sorted({file.stem for file in files})
 
 
@@ -132,7 +132,7 @@ def find_rubric_file(name: str, configs: ConfigSource = CONFIGS) -> Path | None:
     return next(found, None)
 
 
-def register_rubric(file: Path, taken: Collection[str], configs: ConfigSource = CONFIGS) -> str:
+def register_rubric(file: Path, taken: Collection[str]) -> str:
     """Register a rubric so that `find_rubric_file` finds it, also in child processes, and return
     its name.
 
@@ -148,7 +148,7 @@ def register_rubric(file: Path, taken: Collection[str], configs: ConfigSource = 
         )
     load_rubric(file)
     whole = file.resolve()
-    before = find_rubric_file(name, configs)
+    before = find_rubric_file(name)
     if before is not None and before.resolve() != whole:
         raise ConfigurationError(
             f"{file}: {before} is a rubric with the same name, so their scores would replace each "

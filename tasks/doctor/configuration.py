@@ -123,7 +123,12 @@ def check_keys(
         else:
             status, why = MISSING_KEY[names_in_use.relevance_of(names)]
             text = f"is not set; needed by {_join_names(names)}{why}."
-            advice = f"{_describe_how_to_set(variable, block)}, workers too." if why else None
+            how = KeySettings(key_env=variable, key_block=block).describe_setup()
+            advice = (
+                f"{how[0].upper()}{how[1:]} for every process that sends requests, workers too."
+                if why
+                else None
+            )
             yield Found(status, text, advice, check)
 
 
@@ -145,11 +150,6 @@ def check_models(names_in_use: NamesInUse, today: date) -> Iterator[Found]:
             status = "warn"
     text = "; ".join(ending) if ending else f"none retires within {SOON.days} days"
     yield Found(status, f"{text}.")
-
-
-def _describe_how_to_set(variable: str | None, block: str | None) -> str:
-    how = KeySettings(key_env=variable, key_block=block).describe_setup()
-    return f"{how[0].upper()}{how[1:]} for every process that sends requests"
 
 
 def _read_file(file: Path, name: str, configs: ConfigSource) -> None:

@@ -40,7 +40,6 @@ from tasks.jobs.rows import (
     suggest_ask_again,
 )
 from tasks.jobs.searches import grant_access
-from tasks.models.budget import Budget, BudgetReservation
 from tasks.models.errors import (
     Misconfigured,
     QuotaExhausted,
@@ -48,6 +47,7 @@ from tasks.models.errors import (
     StopStage,
     TransientError,
 )
+from tasks.models.prices import Budget, BudgetReservation
 from tasks.processes.pool import HelperProcesses
 from tasks.scoring.agent_models import describe_change
 from tasks.secrecy.guard import KeyGuard

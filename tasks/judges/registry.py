@@ -81,9 +81,7 @@ def load_model_entry(name: str, purpose: str) -> tuple[str, LlmJudgeEntry]:
     return wanted, entry
 
 
-def load_judge(
-    name: str | None = None, sender: "RequestSender | None" = None, configs: ConfigSource = CONFIGS
-) -> "Judge":
+def load_judge(name: str | None = None, sender: "RequestSender | None" = None) -> "Judge":
     """Load the judge `name`, or the default judge.
 
     sender: sends an LLM judge's requests; without one it knows its version and prompts, but cannot
@@ -92,18 +90,18 @@ def load_judge(
     Raises:
         ConfigurationError: the judge is unknown; the message lists the known ones.
     """
-    wanted, entry = load_judge_entry(name, configs)
+    wanted, entry = load_judge_entry(name)
     # Imported here: each judge loads much that the other does not need.
     if isinstance(entry, OfflineJudgeEntry):
         from tasks.judges.offline.judge import OfflineJudge
 
-        return OfflineJudge(find_file(entry.weights, configs))
+        return OfflineJudge(find_file(entry.weights))
     if isinstance(entry, ExtensionJudgeEntry):
         own: Judge = load_extension("evergreen.judges", entry.kind)(wanted, entry.settings)
         return own
     from tasks.judges.llm.judge import LlmJudge
 
-    return LlmJudge(wanted, entry, sender or NoModel(), configs)
+    return LlmJudge(wanted, entry, sender or NoModel())
 
 
 class NoModel:

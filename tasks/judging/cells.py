@@ -13,7 +13,7 @@ import polars as pl
 from tasks.base import Frozen
 from tasks.configuration.models import Missing, find_fallback
 from tasks.judges.decisions import Judge
-from tasks.judges.llm.attachments import find_attachment_problem
+from tasks.judges.llm.prompts import find_attachment_problem
 from tasks.judging.files import (
     FILE_INPUTS,
     PDFS,

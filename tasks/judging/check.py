@@ -7,10 +7,10 @@ from tasks.judges.questions.verification import VerifyClaims
 from tasks.judges.registry import load_judge
 from tasks.judging.clients import open_client
 from tasks.judging.preconditions import check_judge, find_current_price
-from tasks.models.budget import Budget
 from tasks.models.errors import Misconfigured
 from tasks.models.gateway import Gateway
 from tasks.models.live_sender import LiveSender
+from tasks.models.prices import Budget
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status, utc_now
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from tasks.base import Frozen
 from tasks.judges.decisions import Judge
-from tasks.judges.llm.attachments import (
+from tasks.judges.llm.prompts import (
     PICTURES_WORDING,
     choose_wording,
     find_attachment_problem,

@@ -85,18 +85,20 @@ def cohen_kappa(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | 
     return (observed - chance) / (1 - chance)
 
 
+ALL_STEPS = "all"
+"""The name of all steps of a protocol together."""
+
+
 def measure_agreement(
     left: Mapping[ItemT, str],
     right: Mapping[ItemT, str],
     cluster_of: Callable[[ItemT], str] | None = None,
-    unit: str = "assignments",
 ) -> LabelAgreement:
     """Compare two labellings on the items that both contain.
 
     Args:
         cluster_of: Returns an item's cluster. Items of one cluster are not independent, so
             intervals resample whole clusters. Without it there are no intervals.
-        unit: What the clusters are called.
     """
     shared = [item for item in left if item in right]
     ours, theirs = [left[item] for item in shared], [right[item] for item in shared]
@@ -109,7 +111,7 @@ def measure_agreement(
         tables.reshape(n, -1),
         lambda sums: _compute_statistics(sums.reshape(-1, n_labels, n_labels)),
         draw_clusters(n),
-        unit=unit,
+        unit="assignments",
     )
     return replace(found, n_clusters=n, alike_interval=alike, kappa_interval=kappa)
 

@@ -12,21 +12,11 @@ import time
 from base64 import b64encode
 from typing import Any
 
-import httpx
 import orjson
 
 from tasks.models.answer_metadata import classify_finish, count_cache_writes
 from tasks.models.attachments import PDF, Attachment, fence_attachments
-from tasks.models.client import (
-    catch_parse_errors,
-    classify_error_object,
-    classify_status,
-    find_error,
-    parse_error,
-    parse_json,
-    redact_key,
-)
-from tasks.models.errors import ModelError
+from tasks.models.client import catch_parse_errors, read_answer
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
 
@@ -58,22 +48,13 @@ class MessagesClient:
             "POST", self._url, self._headers, self._timeout_seconds,
             content=orjson.dumps(build_message_body(request)),
         )  # fmt: skip
-        if not response.is_success:
-            raise self._to_error(response, request.model)
-        answer = parse_json(response)
-        if error := find_error(answer):
-            raise classify_error_object(error, self._key, request.model)
+        answer = read_answer(response, self._key, request.model)
         with catch_parse_errors("the answer is no message of Anthropic's API"):
             reply = parse_message(answer)
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
 
     async def close(self) -> None:
         await self._transport.aclose()
-
-    def _to_error(self, response: httpx.Response, model: str) -> ModelError:
-        message, word = parse_error(response)
-        message = redact_key(message, self._key)
-        return classify_status(response.status_code, message, response.headers, model, word=word)
 
 
 def build_message_body(request: ModelRequest) -> dict[str, Any]:

@@ -126,6 +126,13 @@ def classify_status(
     return RequestRejected(shown, code)
 
 
+def classify_response(response: "httpx.Response", key: str | None, model: str) -> ModelError:
+    """Return the error for a response that is not a success, without the key."""
+    message, word = parse_error(response)
+    message = redact_key(message, key)
+    return classify_status(response.status_code, message, response.headers, model, word=word)
+
+
 @contextmanager
 def catch_parse_errors(what: str, *, billable: bool = True) -> Iterator[None]:
     """Turn errors from parsing a complete answer into a transient "garbled" error.
@@ -153,6 +160,16 @@ def parse_json(response: "httpx.Response", *, billable: bool = True) -> Any:
         billable=billable,
     ):
         return response.json()
+
+
+def read_answer(response: "httpx.Response", key: str | None, model: str) -> Any:
+    """Parse the body of a response; raise the error that it is, or that its body states."""
+    if not response.is_success:
+        raise classify_response(response, key, model)
+    answer = parse_json(response)
+    if error := find_error(answer):
+        raise classify_error_object(error, key, model)
+    return answer
 
 
 def parse_error(response: "httpx.Response") -> tuple[str, str | None]:

@@ -11,10 +11,9 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from tasks.models.budget import Budget, BudgetReservation
 from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
 from tasks.models.exchange import ModelRequest, Reply, make_call, make_failed_call, same_model
-from tasks.models.prices import ModelPrice
+from tasks.models.prices import Budget, BudgetReservation, ModelPrice
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status, utc_now
 

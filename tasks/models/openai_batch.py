@@ -14,6 +14,7 @@ from tasks.models.batch_client import GONE, MAX_RESULT_BYTES, BatchItem, EndedBa
 from tasks.models.client import (
     RETRYABLE_CODES,
     catch_parse_errors,
+    classify_response,
     describe_error,
     find_error,
     parse_json,
@@ -149,7 +150,7 @@ class OpenAiBatchClient(OpenAiChatClient):
         if late and (code := response.status_code) in NOT_FOUND:
             raise NotShown(f"HTTP {code}: {path} is not there", "server", code=code)
         if not response.is_success:
-            raise self._to_error(response, path)
+            raise classify_response(response, self._key, path)
         return response
 
 

@@ -11,7 +11,6 @@ import time
 from base64 import b64encode
 from typing import Any
 
-import httpx
 import orjson
 
 from tasks.models.answer_metadata import (
@@ -22,16 +21,8 @@ from tasks.models.answer_metadata import (
     count_tokens,
 )
 from tasks.models.attachments import PDF, Attachment, fence_attachments
-from tasks.models.client import (
-    catch_parse_errors,
-    classify_error_object,
-    classify_status,
-    find_error,
-    parse_error,
-    parse_json,
-    redact_key,
-)
-from tasks.models.errors import ModelError, RequestRejected, TransientError
+from tasks.models.client import catch_parse_errors, read_answer
+from tasks.models.errors import RequestRejected, TransientError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
 
@@ -109,18 +100,9 @@ class OpenAiChatClient:
             "POST", f"{self._base_url}/chat/completions", headers, self._timeout_seconds,
             content=body,
         )  # fmt: skip
-        if not response.is_success:
-            raise self._to_error(response, request.model)
-        answer = parse_json(response)
-        if error := find_error(answer):
-            raise classify_error_object(error, self._key, request.model)
+        answer = read_answer(response, self._key, request.model)
         reply = parse_completion(answer, request, f"live {response_format}")
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
-
-    def _to_error(self, response: httpx.Response, model: str) -> ModelError:
-        message, word = parse_error(response)
-        message = redact_key(message, self._key)
-        return classify_status(response.status_code, message, response.headers, model, word=word)
 
 
 def build_chat_body(

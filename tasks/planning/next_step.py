@@ -201,7 +201,7 @@ def was_published(source: Readable, edition: str) -> bool:
 def find_outdated_site(source: Readable, edition: str) -> tuple[str, tuple[str, ...]] | None:
     """Return folder and judges of a site of the edition that shows older figures than the warehouse
     has; None if there is none."""
-    from tasks.publishing.freshness import find_sites, is_current  # slow: all that makes a site
+    from tasks.publishing.downloads import find_sites, is_current  # slow: all that makes a site
 
     for site in find_sites(source, edition):
         if not is_current(source, edition, Path(site.folder), site.judges):

@@ -25,19 +25,13 @@ from tasks.planning.judging import (
     make_unpriced_step,
     plan_judging,
 )
-from tasks.planning.month import (
-    Month,
-    check_month,
-    has_figures,
-    has_pages,
-    searches_archive,
-)
+from tasks.planning.month import Month, check_month, has_figures, has_pages, searches_archive
 from tasks.planning.options import AskOptions, AssignOptions
 from tasks.planning.sources import has_seed_pages, is_given_sources
 from tasks.planning.steps import Step, list_month_steps
 from tasks.processes.pool import HelperProcesses
 from tasks.protocols.registry import get_protocol
-from tasks.publishing.freshness import is_current
+from tasks.publishing.downloads import is_current
 from tasks.questions import find_pending_articles, get_inverter
 from tasks.site.mark import UnwritableSite
 from tasks.warehouse.rows import utc_now

@@ -30,8 +30,8 @@ from tasks.planning.options import (
     FlowOptions,
 )
 from tasks.planning.sources import choose_seed_pages, find_missing_sources, is_given_sources
-from tasks.publishing.freshness import describe_current
-from tasks.publishing.freshness import is_current as is_site_current
+from tasks.publishing.downloads import describe_current
+from tasks.publishing.downloads import is_current as is_site_current
 from tasks.run import Plan
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.store import Warehouse

@@ -166,15 +166,10 @@ def _compute_figure(
 ) -> FigureValues:
     value = relative_score(scored, weights)
     if value is None:
-        return FigureValues(None, 0, n_open, _explain_missing(scored, weights))
+        weighty = any(pair.weight and weights.get(pair.dimension) for pair in scored)
+        reason = (BOTH_ZERO if weighty else NO_WEIGHT) if scored else EMPTY
+        return FigureValues(None, 0, n_open, reason)
     return FigureValues(value * len(scored), len(scored), n_open)
-
-
-def _explain_missing(scored: Sequence[ScoredPair], weights: Mapping[str, float]) -> str:
-    if not scored:
-        return EMPTY
-    weighty = any(pair.weight and weights.get(pair.dimension) for pair in scored)
-    return BOTH_ZERO if weighty else NO_WEIGHT
 
 
 def _collect_own_criteria(

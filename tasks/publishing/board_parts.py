@@ -151,7 +151,11 @@ def _render_part(parts: BoardParts, assignments: Sequence[str]) -> dict[str, Any
         by_metric.append({row.agent: row for row in found.rows})
     order = by_metric[0] if by_metric else {}
     last = [entry.agent for entry in view.entries if entry.agent not in order]
-    n, counts = len(assignments), _count_reports(parts, scores, assignments)
+    reports = scores.select("agent", "assignment", "state").unique(
+        ["agent", "assignment"], keep="first", maintain_order=True
+    )
+    counts = count_reports(reports, parts.assignable.intersection(assignments))
+    n = len(assignments)
     return {
         "said": f"{n} {'article' if n == 1 else 'articles'}. Intervals and rank ranges are "
         "recomputed for these articles; fewer than five articles have no interval, and fewer than "
@@ -160,16 +164,6 @@ def _render_part(parts: BoardParts, assignments: Sequence[str]) -> dict[str, Any
             _render_row(agent, by_metric, parts, counts.get(agent)) for agent in [*order, *last]
         ],
     }
-
-
-def _count_reports(
-    parts: BoardParts, scores: pl.DataFrame, assignments: Sequence[str]
-) -> dict[str, ReportCounts]:
-    """Count each agent's reports of these assignments."""
-    reports = scores.select("agent", "assignment", "state").unique(
-        ["agent", "assignment"], keep="first", maintain_order=True
-    )
-    return count_reports(reports, parts.assignable.intersection(assignments))
 
 
 def _render_row(

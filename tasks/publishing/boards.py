@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from tasks.configuration.models import MetricEntry
 from tasks.costs.editions import load_agent_costs, load_judging_costs
 from tasks.protocols.declarations import Board
 from tasks.protocols.registry import available_protocols, get_protocol_title
@@ -72,7 +71,9 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                 metric: material.metric(protocol, metric)
                 for metric, protocol in of_board.select("metric", "protocol").unique().iter_rows()
             }
-            columns = _find_columns(metrics, board, of_board)
+            shown = select_columns(of_board, board)
+            order = dict.fromkeys((choose_ranking_metric(of_board, board), *shown))
+            columns = tuple(MetricColumn(shown[n], metrics[n]) for n in order if n in shown)
             if not columns:
                 continue
             entries = _make_entries(material, board, columns, of_board, judge, price)
@@ -126,15 +127,6 @@ def _uses_statements(board: Board) -> bool:
     """Whether figures of the board rest on extracted facts or claims."""
     protocols = available_protocols(board.protocols).values()
     return any({"facts", "claims"} & {*protocol.inputs} for protocol in protocols)
-
-
-def _find_columns(
-    metrics: Mapping[str, MetricEntry], board: Board, rows: pl.DataFrame
-) -> tuple[MetricColumn, ...]:
-    """Return the columns of the board's metrics with any value, the ranking metric first."""
-    shown = select_columns(rows, board)
-    order = dict.fromkeys((choose_ranking_metric(rows, board), *shown))
-    return tuple(MetricColumn(shown[name], metrics[name]) for name in order if name in shown)
 
 
 def _make_entries(

@@ -1,7 +1,5 @@
 """Check that a leaderboard matches the scores of its edition, as publishing requires."""
 
-from collections.abc import Sequence
-
 from tasks.configuration.models import load_judges
 from tasks.editions.names import OutdatedLeaderboard
 from tasks.judging.protocols import choose_protocols
@@ -28,18 +26,12 @@ def check_current(warehouse: Warehouse, edition: str) -> None:
     }
     if behind:
         judges = {row.judge for rows in behind.values() for row in rows}
+        # The command ranks again without involving new judges.
+        usual = behind.keys() <= set(choose_protocols(warehouse, edition))
+        named = [] if usual else [f" --protocol {name}" for name in behind]
+        judge = "" if load_judges().default in judges else f" --judge {min(judges)}"
         raise OutdatedLeaderboard(
             f"The leaderboard of {edition} is behind its scores ({', '.join(behind)}): an "
             "evaluation was interrupted, or what the figures rest on has changed. "
-            f"Run `{_build_command(warehouse, edition, [*behind], judges)}`, then publish."
+            f"Run `evergreen evaluate --edition {edition}{''.join(named)}{judge}`, then publish."
         )
-
-
-def _build_command(
-    warehouse: Warehouse, edition: str, protocols: Sequence[str], judges: set[str]
-) -> str:
-    """Return the command that ranks again without involving new judges."""
-    usual = set(protocols) <= set(choose_protocols(warehouse, edition))
-    named = [] if usual else [f" --protocol {name}" for name in protocols]
-    judge = "" if load_judges().default in judges else f" --judge {min(judges)}"
-    return f"evergreen evaluate --edition {edition}{''.join(named)}{judge}"

@@ -27,11 +27,10 @@ import pyarrow.parquet as pq
 from tasks.judges.registry import load_judge, load_model_entry
 from tasks.judging.cases import BATCH, load_cases
 from tasks.judging.cells import CellPlan
-from tasks.models.budget import Budget
 from tasks.models.errors import StopStage
 from tasks.models.exchange import ModelRequest, Reply, TokenUsage
 from tasks.models.gateway import Gateway
-from tasks.models.prices import load_prices
+from tasks.models.prices import Budget, load_prices
 from tasks.processes.pool import HelperProcesses
 from tasks.protocols.case import Case
 from tasks.protocols.cell import judge_case

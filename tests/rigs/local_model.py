@@ -48,10 +48,10 @@ from tasks.judges.registry import load_judge_entry
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.judging.clients import open_client
 from tasks.metrics.agreement import accuracy, cohen_kappa
-from tasks.models.budget import Budget
 from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 from tasks.models.gateway import Gateway
 from tasks.models.live_sender import LiveSender
+from tasks.models.prices import Budget
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.rigs.recorded_questions import (

@@ -9,12 +9,7 @@ import pytest
 from tasks.judges.questions.verification import ClaimVerdict
 from tasks.judges.replies import ItemResults, order_results, parse_reply
 from tasks.models.anthropic import MessagesClient
-from tasks.models.errors import (
-    Misconfigured,
-    ModelError,
-    QuotaExhausted,
-    TransientError,
-)
+from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.gateway import InvalidReply
 from tasks.models.gemini import GeminiClient

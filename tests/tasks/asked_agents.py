@@ -14,7 +14,7 @@ from tasks.agents.kind import AgentLimits, AgentPrice
 from tasks.agents.kinds.openai_responses import OpenAiResponsesAsk
 from tasks.jobs.pending import PendingReport, find_pending_reports
 from tasks.jobs.run import JobRunner
-from tasks.models.budget import Budget
+from tasks.models.prices import Budget
 from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha

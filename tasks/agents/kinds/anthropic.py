@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
 from tasks.agents.kind import AgentKind, ApiAsk
-from tasks.agents.wire.answers import (
-    SearchAction,
-    build_trace,
-    list_urls,
-    subtract_reasoning,
-)
+from tasks.agents.wire.answers import SearchAction, build_trace, list_urls, subtract_reasoning
 from tasks.agents.wire.http import SynchronousClient
 from tasks.agents.wire.json_values import (
     child,

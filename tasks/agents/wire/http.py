@@ -24,12 +24,7 @@ from tasks.models.client import (
     parse_json,
     redact_key,
 )
-from tasks.models.errors import (
-    Misconfigured,
-    ModelError,
-    RequestRejected,
-    TransientError,
-)
+from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
 
 if TYPE_CHECKING:
     import httpx

@@ -14,7 +14,7 @@ from itertools import accumulate, zip_longest
 from pathlib import Path
 
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.folders import CONFIGS, ConfigSource, find_file
+from tasks.configuration.folders import find_file
 from tasks.configuration.loading import read_text
 from tasks.configuration.templates import StrictTemplate
 from tasks.judges.offline.retrieval import Bm25
@@ -69,13 +69,13 @@ class ExcerptNotice:
 
 
 @lru_cache
-def load_notice(configs: ConfigSource = CONFIGS) -> ExcerptNotice:
+def load_notice() -> ExcerptNotice:
     """Load the notice on excerpts.
 
     Raises:
         ConfigurationError: the file is missing or malformed.
     """
-    return ExcerptNotice(find_file("excerpts/page.md", configs))
+    return ExcerptNotice(find_file("excerpts/page.md"))
 
 
 class LongPage:

@@ -16,11 +16,7 @@ from tasks.judges.decisions import (
 )
 from tasks.judges.llm.prompts import load_prompt
 from tasks.judges.llm.requests import PromptedModel
-from tasks.judges.questions.extraction import (
-    ExtractClaims,
-    ExtractedStatement,
-    ExtractFacts,
-)
+from tasks.judges.questions.extraction import ExtractClaims, ExtractedStatement, ExtractFacts
 from tasks.judges.questions.registry import check_declared, forms_sha, list_questions
 from tasks.judges.questions.verification import page_key_parts
 from tasks.warehouse.rows import OPEN_STATUSES, Status, content_sha
@@ -42,11 +38,8 @@ class LlmJudge(PromptedModel):
 
     def prompt_sha(self, protocol: str) -> str:
         """Return the sha of a protocol's prompts and of how they are sent."""
-        files = list_files(f"prompts/{protocol}", [".md"], self._configs)
-        prompts = [
-            f"{path.stem} {load_prompt(protocol, path.stem, self._configs).sha}"
-            for path in files.values()
-        ]
+        files = list_files(f"prompts/{protocol}", [".md"])
+        prompts = [f"{path.stem} {load_prompt(protocol, path.stem).sha}" for path in files.values()]
         together = str(self.entry.claims_per_call)
         items = ["schema names items"] if self.entry.schema_names_items else []
         parameters = self._parameters(1).canonical()

@@ -5,17 +5,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.decisions import JudgeAnswer, PromptedRequest, StepAnswer
-from tasks.judges.llm.attachments import (
+from tasks.judges.llm.excerpts import ExcerptNotice, load_notice
+from tasks.judges.llm.prompts import (
     PICTURES_WORDING,
     AttachedFiles,
     choose_wording,
+    find_fence_end,
+    load_prompt,
     load_wording,
 )
-from tasks.judges.llm.excerpts import ExcerptNotice, load_notice
-from tasks.judges.llm.prompts import find_fence_end, load_prompt
 from tasks.judges.replies import (
     ItemResults,
     ReplyT,
@@ -60,20 +60,13 @@ class PromptAttachments(Protocol):
 class PromptedModel:
     """Sends questions to one model of `configs/judges.yaml`."""
 
-    def __init__(
-        self,
-        name: str,
-        entry: LlmJudgeEntry,
-        sender: RequestSender,
-        configs: ConfigSource = CONFIGS,
-    ) -> None:
+    def __init__(self, name: str, entry: LlmJudgeEntry, sender: RequestSender) -> None:
         self.name = name
         self.entry = entry
         self.model_version = entry.answers_as or entry.model
         self.reads = supported_media_types(entry.kind, entry.reads)
         """Media types of the files that can be attached."""
         self._sender = sender
-        self._configs = configs
         tokens = entry.page_tokens or entry.context_tokens * 3 // 4
         self.page_bytes = int(tokens * BYTES_PER_TOKEN)
         """The most bytes of a page's text, in UTF-8, in one request."""
@@ -81,16 +74,16 @@ class PromptedModel:
     def attach(self, files: tuple[Attachment, ...], prompt_name: str) -> AttachedFiles:
         """Return files for a prompt, with the wording that introduces them."""
         wording = choose_wording(prompt_name.partition("/")[0])
-        return load_wording(wording, self._configs).describe(files)
+        return load_wording(wording).describe(files)
 
     def attach_pictures(self, files: tuple[Attachment, ...]) -> AttachedFiles:
         """Return pictures that go along with a report's text, named in the system text."""
-        attached = load_wording(PICTURES_WORDING, self._configs).describe(files)
+        attached = load_wording(PICTURES_WORDING).describe(files)
         return replace(attached, system=f"{attached.system}\n\n{attached.placeholder.strip()}")
 
     def notice(self) -> ExcerptNotice:
         """Return the notice that introduces an excerpt of a page."""
-        return load_notice(self._configs)
+        return load_notice()
 
     async def ask_items(
         self,
@@ -180,7 +173,7 @@ class PromptedModel:
         shared_text: str = "",
     ) -> ModelRequest:
         protocol, _, step = prompt_name.partition("/")
-        prompt = load_prompt(protocol, step, self._configs)
+        prompt = load_prompt(protocol, step)
         settings = prompt.settings
         limit = settings.max_output_tokens + n_items * settings.max_output_tokens_per_item
         user = prompt.render(**values)

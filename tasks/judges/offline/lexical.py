@@ -19,12 +19,7 @@ from numpy.typing import NDArray
 
 from tasks.judges.offline.vetoes import denies, exchanges_numbers, find_all_numbers
 from tasks.judges.offline.weights import load_background
-from tasks.judges.text import (
-    extract_entities,
-    extract_numbers,
-    extract_terms,
-    split_into_grams,
-)
+from tasks.judges.text import extract_entities, extract_numbers, extract_terms, split_into_grams
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import ConfigDict
 
 from tasks.judges.decisions import FIRST, SECOND, TIE, Criterion, DecisionRequest, JudgeAnswer
-from tasks.judges.llm.attachments import find_attachment_problem
+from tasks.judges.llm.prompts import find_attachment_problem
 from tasks.judges.llm.requests import (
     ItemReading,
     PromptedModel,

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, StringConstraints
 
 from tasks.base import Frozen
 from tasks.judges.decisions import DecisionRequest, JudgeAnswer
-from tasks.judges.llm.attachments import find_attachment_problem
+from tasks.judges.llm.prompts import find_attachment_problem
 from tasks.judges.llm.requests import ItemReading, PromptedModel, make_answers
 from tasks.judges.replies import ItemResults, ReplyModel
 from tasks.judges.text import collapse_whitespace
@@ -119,11 +119,11 @@ class GradeItems(DecisionRequest):
             allowed_values={"score": scores},
             shared_text="" if self.asked_once else "report",
         )
-        return make_answers(outcome, self.n_items, _read_grade)
-
-
-def _read_grade(grade: ItemGrade) -> ItemReading:
-    return ItemReading(grade.score, grade.reason, grade.evidence.strip() or None)
+        return make_answers(
+            outcome,
+            self.n_items,
+            lambda grade: ItemReading(grade.score, grade.reason, grade.evidence.strip() or None),
+        )
 
 
 def _template_item(item: RubricItem, echo: bool) -> dict[str, Any]:

@@ -99,15 +99,12 @@ async def _verify_group(
 
     def read(said: ClaimVerdict) -> ItemReading:
         _, evidence = items[said.item - 1]
-        return ItemReading(said.verdict, said.reason, _quote_evidence(said, evidence))
+        # Unknown numbers are ignored.
+        named = [evidence[number - 1] for number in said.evidence if 1 <= number <= len(evidence)]
+        quoted = "\n".join(dict.fromkeys(named))
+        return ItemReading(said.verdict, said.reason, quoted or None)
 
     return make_answers(outcome, n, read)
-
-
-def _quote_evidence(verdict: ClaimVerdict, evidence: Sequence[str]) -> str | None:
-    """Return the evidence that a verdict refers to, ignoring unknown numbers."""
-    named = [evidence[n - 1] for n in verdict.evidence if 1 <= n <= len(evidence)]
-    return "\n".join(dict.fromkeys(named)) or None
 
 
 class PassageVerdict(Protocol):
@@ -122,16 +119,11 @@ class PassageVerdict(Protocol):
 
 
 async def verify_statements(
-    model: PromptedModel,
-    prompt: str,
-    form: type[ItemResults[Any]],
-    claims: Sequence[str],
-    page: str,
+    model: PromptedModel, question: "PageQuestion | VerifySupport"
 ) -> list[JudgeAnswer]:
-    """Answer for each claim, in order; a failed call does not affect the others.
-
-    form: its results are `PassageVerdict`s.
-    """
+    """Answer for each claim, in order; a failed call does not affect the others."""
+    page = question.page
+    form: Any = question.forms[0]  # its results are `PassageVerdict`s
     long_page = LongPage(page, model.notice()) if count_bytes(page) > model.page_bytes else None
 
     def read(said: PassageVerdict) -> ItemReading:
@@ -144,7 +136,7 @@ async def verify_statements(
             "claims": [collapse_whitespace(claim) for claim in group],
         }
         outcome = await model.ask_items(
-            prompt,
+            question.prompt,
             values,
             form,
             "statement",
@@ -154,7 +146,7 @@ async def verify_statements(
         shown = excerpt.shown_share if excerpt else None
         return make_answers(outcome, len(group), read, shown)
 
-    groups = split_evenly(claims, model.entry.page_claims_per_call)
+    groups = split_evenly(question.claims, model.entry.page_claims_per_call)
     answered = await asyncio.gather(*(ask(group) for group in groups))
     return [answer for answers in answered for answer in answers]
 
@@ -187,24 +179,28 @@ class CitationVerdict(ReplyModel):
     verdict: Literal["supported", "unsupported", "unknown"]
 
 
-class CheckCitations(DecisionRequest):
+class PageQuestion(DecisionRequest):
+    """A question about all claims that cite a page."""
+
+    decided: ClassVar[str] = "claims"
+
+    claims: tuple[str, ...]
+    url: str
+    page: str
+
+    async def ask(self, model: PromptedModel) -> list[JudgeAnswer]:
+        return await verify_statements(model, self)
+
+
+class CheckCitations(PageQuestion):
     """Does the page hold what the claims that cite it say? Labels: `supported` (all or a part of
     it), `unsupported` (nothing), `unknown` (the page has no content to judge by). Source:
     DeepResearch Bench, FACT; in other protocols a part counts as nothing or as half."""
 
     action: ClassVar[str] = "check citations"
-    decided: ClassVar[str] = "claims"
     forms = (ItemResults[CitationVerdict],)
 
-    claims: tuple[str, ...]
-    url: str
-    page: str
     prompt: str = "fact/check_citations"
-
-    async def ask(self, model: PromptedModel) -> list[JudgeAnswer]:
-        return await verify_statements(
-            model, self.prompt, ItemResults[CitationVerdict], self.claims, self.page
-        )
 
 
 class PageVerdict(ReplyModel):
@@ -215,22 +211,13 @@ class PageVerdict(ReplyModel):
     verdict: Literal["support", "not_support", "conflict"]
 
 
-class VerifyAgainstPage(DecisionRequest):
+class VerifyAgainstPage(PageQuestion):
     """Does the page support each claim that cites it? Labels: support, not_support, conflict."""
 
     action: ClassVar[str] = "verify claims against a page"
-    decided: ClassVar[str] = "claims"
     forms = (ItemResults[PageVerdict],)
 
-    claims: tuple[str, ...]
-    url: str
-    page: str
     prompt: str = "wiki_fact/verify_against_page"
-
-    async def ask(self, model: PromptedModel) -> list[JudgeAnswer]:
-        return await verify_statements(
-            model, self.prompt, ItemResults[PageVerdict], self.claims, self.page
-        )
 
 
 class SupportVerdict(ReplyModel):
@@ -261,6 +248,4 @@ class VerifySupport(DecisionRequest):
         return "\n\n".join(self.pages)
 
     async def ask(self, model: PromptedModel) -> list[JudgeAnswer]:
-        return await verify_statements(
-            model, self.prompt, ItemResults[SupportVerdict], self.claims, self.page
-        )
+        return await verify_statements(model, self)

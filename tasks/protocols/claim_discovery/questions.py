@@ -3,12 +3,7 @@
 from collections.abc import Iterable
 from functools import cached_property
 
-from tasks.extraction.answers import (
-    AgentAnswer,
-    AnsweredClaim,
-    AnswerParseError,
-    parse_answer,
-)
+from tasks.extraction.answers import AgentAnswer, AnsweredClaim, AnswerParseError, parse_answer
 from tasks.extraction.claim_layouts import (
     TruthItem,
     TruthLayout,

@@ -19,12 +19,7 @@ from tasks.judges.questions.extraction import ExtractKeyPoints
 from tasks.judges.questions.reports import CheckPoints, RateReport
 from tasks.judges.questions.verification import VerifySupport
 from tasks.protocols.case import JudgedReports
-from tasks.protocols.figures import (
-    add_reasons,
-    build_not_assessed,
-    build_share,
-    find_unreliable,
-)
+from tasks.protocols.figures import add_reasons, build_not_assessed, build_share, find_unreliable
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 
 GIVEN, KEY_POINT, CITATION, QUALITY = "given", "key_point", "citation", "quality"

@@ -99,7 +99,8 @@ def _count_keywords(text: str, settings: BundleSettings) -> Iterator[ItemAnswer]
 
 
 def _check_links(case: Case, settings: BundleSettings) -> Iterator[ItemAnswer]:
-    cited = _collect_cited(case)
+    in_text = [marker.url for marker in find_markers(case.report.text) if marker.url]
+    cited = [*in_text, *(citation.raw_url for citation in case.citations)]
     found = count_links(settings.trusted_links, cited)
     for name, value in found._asdict().items():
         yield _count_answer(LINKS, name, value, LINK_REASONS[name])
@@ -112,11 +113,13 @@ def _check_links(case: Case, settings: BundleSettings) -> Iterator[ItemAnswer]:
 
 def _record_usage(case: Case) -> Iterator[ItemAnswer]:
     usage = case.usage
+    steps = TRACE.validate_json(case.trace.trace) if case.trace else ()
+    opened = {normalise_url(url) or url for step in steps for url in step.opened}
     counts = {
         TOKENS: usage.output_tokens if usage else None,
         SEARCHES: usage.searches if usage else None,
         STEPS: usage.reasoning_steps if usage else None,
-        OPENED: _count_opened(case),
+        OPENED: len(opened) or None,
     }
     for name, value in counts.items():
         if value is None:
@@ -124,18 +127,6 @@ def _record_usage(case: Case) -> Iterator[ItemAnswer]:
             yield ItemAnswer(step=USAGE, item=name, answer=answer)
         else:
             yield _count_answer(USAGE, name, value, "as the agent says")
-
-
-def _count_opened(case: Case) -> int | None:
-    """Count the different pages that the agent says it opened; None without any."""
-    steps = TRACE.validate_json(case.trace.trace) if case.trace else ()
-    return len({normalise_url(url) or url for step in steps for url in step.opened}) or None
-
-
-def _collect_cited(case: Case) -> list[str]:
-    """Return the addresses in the report's text, and those that its claims cite."""
-    in_text = (marker.url for marker in find_markers(case.report.text) if marker.url)
-    return [*in_text, *(citation.raw_url for citation in case.citations)]
 
 
 def _page_keys(urls: Sequence[str]) -> set[str]:

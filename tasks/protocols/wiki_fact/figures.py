@@ -7,12 +7,7 @@ from tasks.judges.decisions import CONSISTENT, INCONSISTENT, SUPPORT, Judge, exp
 from tasks.metrics.ratios import combine_citation_labels
 from tasks.protocols.case import JudgedReports
 from tasks.protocols.declarations import OPEN_NOTE, Board
-from tasks.protocols.figures import (
-    add_reasons,
-    build_not_assessed,
-    build_share,
-    find_unreliable,
-)
+from tasks.protocols.figures import add_reasons, build_not_assessed, build_share, find_unreliable
 from tasks.warehouse.rows import NO_URL, Status
 
 COVERAGE, COVERAGE_ALL, CONFLICT, CITATION = "coverage", "coverage_all", "conflict", "citation"

@@ -13,19 +13,13 @@ from flows import site_step
 from tasks.configuration.errors import ConfigurationError
 from tasks.editions.refresh import load_refresh
 from tasks.planning.month import RefreshOptions, resolve_month
-from tasks.publishing.freshness import is_current
+from tasks.publishing.downloads import is_current
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.rows import utc_now
 from tests import patient
 from tests.conftest import PREFECT_HOME
-from tests.flows.months import (
-    EDITION,
-    collect,
-    refresh,
-    renew,
-    site_of,
-)
+from tests.flows.months import EDITION, collect, refresh, renew, site_of
 from tests.long.flows.test_publish_decisions import artifacts, decide
 from tests.processes.deployed_runs import answer_run, run_of, state_of
 from tests.processes.flows.served_flows import deployments_of, served

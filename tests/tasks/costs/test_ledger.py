@@ -10,11 +10,11 @@ from tasks.costs.ledger import (
     find_answered_requests,
     summarize_calls,
 )
-from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
 from tasks.models.errors import TransientError
 from tasks.models.exchange import ModelRequest, TokenUsage
 from tasks.models.gateway import Gateway, Outcome
+from tasks.models.prices import Budget
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse
 from tests.servers.http import Request, Response

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from tasks.configuration.models import Limits, LlmJudgeEntry, Retries
 from tasks.judges.llm.judge import LlmJudge
-from tasks.models.budget import Budget
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Gateway, Outcome
 from tasks.models.live_sender import LiveSender
+from tasks.models.prices import Budget
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer

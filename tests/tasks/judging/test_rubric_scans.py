@@ -6,7 +6,7 @@ import pytest
 
 from tasks.benchmarks.drb2 import PROTOCOL
 from tasks.judges.decisions import Judge
-from tasks.judges.llm.attachments import load_wording
+from tasks.judges.llm.prompts import load_wording
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.protocols.registry import get_protocol

@@ -16,7 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from tasks.benchmarks.drb2 import PROTOCOL
 from tasks.configuration.models import LlmJudgeEntry, load_protocol
 from tasks.judges.decisions import Judge
-from tasks.judges.llm.attachments import load_wording
+from tasks.judges.llm.prompts import load_wording
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells

@@ -13,11 +13,11 @@ from tasks.judging.clients import WarehouseBatchStore
 from tasks.models.batch_client import BatchClient
 from tasks.models.batch_job import BatchTiming
 from tasks.models.batch_sender import BatchSender
-from tasks.models.budget import Budget
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Gateway, InvalidReply, Outcome
 from tasks.models.gemini_batch import GeminiBatchClient
 from tasks.models.openai_batch import OpenAiBatchClient
+from tasks.models.prices import Budget
 from tasks.warehouse.calls import BatchJob, Call
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.asked import prompt_id

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from tasks.models.budget import Budget
 from tasks.models.errors import StopStage
 from tasks.models.exchange import (
     Finish,
@@ -16,7 +15,7 @@ from tasks.models.exchange import (
     TokenUsage,
 )
 from tasks.models.gateway import Gateway, InvalidReply
-from tasks.models.prices import ModelPrice
+from tasks.models.prices import Budget, ModelPrice
 from tasks.warehouse.calls import Call
 from tests.tasks.models.virtual_time import now
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.models.budget import Budget
 from tasks.models.errors import BudgetExhausted
+from tasks.models.prices import Budget
 from tasks.warehouse.errors import NoRoom
 from tests.tasks.models.virtual_time import run, settled
 

@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.answer_metadata import (
-    ENDINGS,
-    REASONS,
-    Ending,
-    classify_finish,
-    describe_cut,
-)
+from tasks.models.answer_metadata import ENDINGS, REASONS, Ending, classify_finish, describe_cut
 
 
 @pytest.mark.parametrize(

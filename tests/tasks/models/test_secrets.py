@@ -10,11 +10,11 @@ import pytest
 
 from tasks.configuration.models import Limits, Retries
 from tasks.costs.ledger import WarehouseLedger
-from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import Gateway
 from tasks.models.live_sender import LiveSender
+from tasks.models.prices import Budget
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.servers.anthropic import MessagesServer
 from tests.servers.base import ModelServer

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from tasks.configuration.models import Limits
-from tasks.models.budget import Budget
 from tasks.models.errors import BudgetExhausted, QuotaExhausted
 from tasks.models.exchange import Reply
 from tasks.models.gateway import Gateway
 from tasks.models.gemini import GeminiClient
 from tasks.models.limits import SlidingWindow
 from tasks.models.live_sender import LiveSender
+from tasks.models.prices import Budget
 from tests.servers.base import ModelServer
 from tests.servers.gemini import GeminiServer
 from tests.servers.http import json_response

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.agents.registry import Agents
 from tasks.planning.next_step import choose_judge, count_progress, find_leaders, find_next_step
-from tasks.publishing.freshness import find_sites
+from tasks.publishing.downloads import find_sites
 from tasks.site.mark import MARK
 from tasks.warehouse.jobs import Job, JobState
 from tasks.warehouse.operations import REPORTS_SHA, FetchedEdition, Publication

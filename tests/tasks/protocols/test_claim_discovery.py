@@ -17,15 +17,7 @@ from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import GroundTruth, TruthClaim
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.benchmarks.questions_builder import ERRING
-from tests.tasks.protocols.posed import (
-    BY_KEY,
-    PERFECT,
-    case,
-    inverted,
-    judged_by,
-    prf,
-    published,
-)
+from tests.tasks.protocols.posed import BY_KEY, PERFECT, case, inverted, judged_by, prf, published
 
 
 @pytest.mark.parametrize("key", list(BY_KEY))

@@ -9,7 +9,6 @@ from tasks.agents.agent import JobStatus
 from tasks.agents.kind import TokenRates
 from tasks.jobs.resolve import InvalidJobState, ask_again, set_remote_id
 from tasks.jobs.run import NoReport
-from tasks.models.budget import Budget
 from tasks.models.errors import (
     BudgetExhausted,
     Misconfigured,
@@ -17,6 +16,7 @@ from tasks.models.errors import (
     RequestRejected,
     TransientError,
 )
+from tasks.models.prices import Budget
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from tasks.configuration.models import Limits
 from tasks.costs.ledger import WarehouseLedger
 from tasks.models.batch_client import BatchClient
-from tasks.models.budget import Budget
 from tasks.models.errors import ModelError, TransientError
 from tasks.models.exchange import Reply
 from tasks.models.gateway import Gateway
 from tasks.models.live_sender import LiveSender
+from tasks.models.prices import Budget
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import open_warehouse
 from tests.servers.anthropic import MessagesServer

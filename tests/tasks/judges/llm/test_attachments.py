@@ -10,7 +10,7 @@ import pytest
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import Criterion, JudgeAnswer
-from tasks.judges.llm.attachments import AttachmentWording, find_attachment_problem, load_wording
+from tasks.judges.llm.prompts import AttachmentWording, find_attachment_problem, load_wording
 from tasks.judges.questions.reports import CompareArticles
 from tasks.judges.questions.rubrics import GradeItems
 from tasks.judges.registry import load_judge

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import PACKAGED
-from tasks.judges.llm.attachments import AttachmentWording
 from tasks.judges.llm.excerpts import ExcerptNotice
-from tasks.judges.llm.prompts import CODE_LENGTH, Prompt, load_prompt
+from tasks.judges.llm.prompts import CODE_LENGTH, AttachmentWording, Prompt, load_prompt
 from tasks.judges.questions.answered_claims import ClaimMatch, ValueGrade
 from tasks.judges.questions.drafting import (
     DraftedKeywords,
