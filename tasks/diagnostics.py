@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from tasks.configuration.words import load_words_to_watch
+from tasks.configuration.criteria import load_words_to_watch
 from tasks.extraction.shape import measure_styles
 from tasks.metrics.style import STYLE_VERSION
 from tasks.processes.answers import HelperFailed

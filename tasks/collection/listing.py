@@ -10,15 +10,9 @@ from dataclasses import asdict
 
 from tasks.collection.exclusions import find_exclusions, follow_titles, mark_excluded
 from tasks.collection.wiki import Wiki
-from tasks.configuration.topics import find_category
-from tasks.configuration.wikipedia import CollectionRules
+from tasks.configuration.wikipedia import CollectionRules, find_category
 from tasks.warehouse.store import Warehouse
-from tasks.warehouse.wiki_editions import (
-    Candidate,
-    CandidateDecision,
-    Collection,
-    ExcludedArticle,
-)
+from tasks.warehouse.wiki_editions import Candidate, CandidateDecision, Collection, ExcludedArticle
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.client import PAGES_AT_ONCE, split_batches
 from tasks.wikipedia.listing import (

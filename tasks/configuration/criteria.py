@@ -4,6 +4,7 @@ Both are lists of categories. The published layout nests some criteria in subcat
 descriptions are ignored.
 """
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, StringConstraints
@@ -102,3 +103,24 @@ def load_weighted_criteria(file: str, configs: ConfigSource = CONFIGS) -> Weight
     check_unique(path, [dimension.id for dimension in loaded.dimensions])
     check_unique(path, [c.id for dimension in loaded.dimensions for c in dimension.criteria])
     return loaded
+
+
+WORDS_FILE = find_file("style/words_to_watch.yaml")
+
+
+class WordsToWatch(ConfigModel):
+    """Words and phrases that encyclopedic prose avoids, by category."""
+
+    guideline: str
+    """URL of the guideline that the lists follow."""
+    version: int
+    categories: dict[str, tuple[str, ...]] = Field(min_length=1)
+
+
+def load_words_to_watch(path: Path = WORDS_FILE) -> WordsToWatch:
+    """Load the lists of words.
+
+    Raises:
+        ConfigurationError: the file cannot be read or is invalid.
+    """
+    return load_config(path, WordsToWatch)

@@ -10,7 +10,12 @@ from typing import Any
 from tasks.agents.endings import iterate_ends
 from tasks.agents.registry import load_agents
 from tasks.base import format_count
-from tasks.configuration.criteria import OWN_CRITERIA, load_criteria, load_weighted_criteria
+from tasks.configuration.criteria import (
+    OWN_CRITERIA,
+    load_criteria,
+    load_weighted_criteria,
+    load_words_to_watch,
+)
 from tasks.configuration.endings import SOON, load_endings
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_folders, walk_files
@@ -22,10 +27,8 @@ from tasks.configuration.rubrics import list_rubric_files, load_rubric
 from tasks.configuration.sandbox import load_sandbox
 from tasks.configuration.secrets import KeySettings, read_variable
 from tasks.configuration.templates import StrictTemplate
-from tasks.configuration.topics import Topics
 from tasks.configuration.web import load_web
-from tasks.configuration.wikipedia import load_wikipedia
-from tasks.configuration.words import load_words_to_watch
+from tasks.configuration.wikipedia import Topics, load_wikipedia
 from tasks.doctor.finding import Found, Status
 from tasks.doctor.network import NamesInUse, Relevance, find_services
 from tasks.editions.refresh import load_refresh

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tasks.configuration.words import WordsToWatch
+from tasks.configuration.criteria import WordsToWatch
 from tasks.extraction.reading import read_citations
 from tasks.extraction.sentences import strip_markup
 from tasks.metrics.style import StyleFigure, TextShape, measure_style

@@ -15,7 +15,7 @@ from math import copysign, floor
 
 from pyphen import Pyphen
 
-from tasks.configuration.words import WordsToWatch
+from tasks.configuration.criteria import WordsToWatch
 
 STYLE_VERSION = "style-2"
 """Changes with the definition of any figure and with the words to watch."""

@@ -14,9 +14,9 @@ from math import inf
 
 import polars as pl
 
+from tasks.configuration.criteria import load_words_to_watch
 from tasks.configuration.models import MetricEntry, Missing, ProtocolEntry
 from tasks.configuration.rubrics import GRADE, KEY_POINT, OVERALL, ItemEntry, RubricEntry
-from tasks.configuration.words import load_words_to_watch
 from tasks.judges.decisions import (
     OMITTED,
     SUPPORTED,

@@ -16,7 +16,7 @@ import polars as pl
 from tasks.configuration.criteria import CriteriaCategory, load_criteria
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
-from tasks.configuration.topics import UNKNOWN, find_category, load_descriptions
+from tasks.configuration.wikipedia import UNKNOWN, find_category, load_descriptions
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import (
     FIRST,

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from tasks.benchmarks.wlc import read_agent, read_wlc
-from tasks.configuration.words import load_words_to_watch
+from tasks.configuration.criteria import load_words_to_watch
 from tasks.extraction.claims import extract_claims
 from tasks.extraction.shape import measure_styles
 from tasks.judges.decisions import JudgeAnswer

@@ -14,17 +14,15 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from tasks.agents.registry import Agents
-from tasks.configuration.criteria import WeightedCriteria
+from tasks.configuration.criteria import WeightedCriteria, WordsToWatch
 from tasks.configuration.endings import Endings
 from tasks.configuration.inversion import DraftingSettings, InversionSettings
 from tasks.configuration.leaderboard import LeaderboardSettings
 from tasks.configuration.models import Judges, ProtocolEntry
 from tasks.configuration.rubrics import RubricEntry
 from tasks.configuration.sandbox import SandboxSettings
-from tasks.configuration.topics import Topics
 from tasks.configuration.web import WebSettings
-from tasks.configuration.wikipedia import WikipediaSettings
-from tasks.configuration.words import WordsToWatch
+from tasks.configuration.wikipedia import Topics, WikipediaSettings
 from tasks.editions.refresh import RefreshSettings
 from tasks.models.prices import PriceList
 from tasks.protocols.claim_discovery.protocol import ClaimDiscoveryParameters

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import PACKAGED
-from tasks.configuration.topics import find_category, load_descriptions
+from tasks.configuration.wikipedia import find_category, load_descriptions
 
 NAMES = {
     "Agriculture, food and drink": (

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.configuration.criteria import WordsToWatch, load_words_to_watch
 from tasks.configuration.errors import ConfigurationError
-from tasks.configuration.words import WordsToWatch, load_words_to_watch
 from tasks.extraction.shape import measure_shape
 from tasks.metrics.style import measure_style
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.configuration.criteria import load_words_to_watch
 from tasks.configuration.folders import PACKAGED
 from tasks.configuration.rubrics import STYLE_FIGURES, RubricEntry, load_rubric
-from tasks.configuration.words import load_words_to_watch
 from tasks.extraction.shape import measure_styles
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge

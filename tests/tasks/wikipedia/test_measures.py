@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.configuration.topics import UNKNOWN, find_category
-from tasks.configuration.wikipedia import CollectionRules, load_wikipedia
+from tasks.configuration.wikipedia import UNKNOWN, CollectionRules, find_category, load_wikipedia
 from tasks.wikipedia.measures import Assessment, Measures, measure_page, parse_assessment
 
 RULES: CollectionRules = load_wikipedia().rules

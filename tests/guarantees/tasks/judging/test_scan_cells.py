@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.claims import find_pending_extractions
-from tasks.configuration.words import load_words_to_watch
+from tasks.configuration.criteria import load_words_to_watch
 from tasks.diagnostics import TEXTS
 from tasks.extraction.shape import measure_styles
 from tasks.judges.decisions import Judge
