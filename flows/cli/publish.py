@@ -19,12 +19,11 @@ from flows.cli.warehouse import open_existing_warehouse, open_to_read
 from flows.display.console import print_message
 from flows.display.formats import Format
 from flows.run import run_flow
-from tasks.benchmarks.drb2 import TABLES
 from tasks.configuration.secrets import refuse_signing
 from tasks.editions.names import check_scored
 from tasks.planning.options import PublishOptions
 from tasks.planning.parameters import MAX_HOURS
-from tasks.publishing.drb2 import LINES, ExportSummary, export_drb2
+from tasks.publishing.drb2 import LINES, TABLES, ExportSummary, export_drb2
 from tasks.publishing.material import Snapshots
 from tasks.site.mark import check_target
 from tasks.warehouse.location import DEFAULT_LOCATION

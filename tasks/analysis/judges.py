@@ -1,5 +1,6 @@
 """Comparison of two judges on the same reports: agreement, changed labels, and the effect on
-agents' figures."""
+agents' figures; and of the offline extractor's claims with published ones.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

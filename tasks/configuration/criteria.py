@@ -1,7 +1,9 @@
-"""Writing criteria, from this project's file or any file in the published layout.
+"""Writing criteria, weighted criteria by dimension for articles without criteria of their own, and
+words that encyclopedic prose avoids.
 
-Both are lists of categories. The published layout nests some criteria in subcategories, whose
-descriptions are ignored.
+Writing criteria come from this project's file or any file in the published layout: both are lists
+of categories. The published layout nests some criteria in subcategories, whose descriptions are
+ignored.
 """
 
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""`configs/inversion.yaml`: how questions are made from articles."""
+"""`configs/inversion.yaml` and `configs/drafting.yaml`: how questions are made from articles, and
+how bundles are drafted from them.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,5 @@
-"""`configs/wikipedia.yaml`: the wiki, the limits on requests, and the rules for articles."""
+"""`configs/wikipedia.yaml`: the wiki, the limits on requests, and the rules for articles; and
+`configs/good_article_topics.yaml`: main categories of the topics on talk pages."""
 
 import os
 from functools import lru_cache

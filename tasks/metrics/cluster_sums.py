@@ -1,7 +1,8 @@
-"""Figures as functions of sums over clusters, so that whole clusters can be resampled or swapped.
+"""Figures, and differences of two agents, as functions of sums over clusters, so that whole
+clusters can be resampled or swapped.
 
 Means over reports, shares of pooled items and means over categories differ only in numerators and
-denominators. The figure over all clusters equals that of `aggregates.aggregate`.
+denominators. The figure over all clusters equals that of `ratios.aggregate`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -112,7 +113,7 @@ def build_score_matrix(
 
     Args:
         scores: agent, assignment, value (may be null), numerator and n_items.
-        how: As for `aggregates.aggregate`.
+        how: As for `ratios.aggregate`.
         category_of: Category per assignment; assignments without one form a category together.
         article_of: Article per assignment; an assignment without one is a cluster of its own.
         assignable: All assignments that agents can have scores of; those of `scores` count anyway.

@@ -1,4 +1,4 @@
-"""Shares and means, with the number of items they rest on. Empty input gives null, never 0.
+"""Shares, means and aggregates, with the items they rest on. Empty input gives null, never 0.
 
 `relative_score`: a report's score relative to a reference, by the same weighted criteria (RACE).
 """

@@ -9,6 +9,10 @@ SciPy's `bootstrap` draws anew for each figure, and counts n x n clusters to lea
 Here an edition's articles are drawn once for all figures, whoever lacks some of them, and sums
 without a cluster are all sums minus its own. Where nothing is missing, the intervals are SciPy's.
 
+The draws depend only on the seed and on how many articles the edition has, never on who has reports
+of them: no agent's interval hangs on another agent. An article that an agent lacks weighs nothing
+in its figures.
+
 How often they hold the true figure in simulated editions: docs/explanation/validity.md.
 """
 

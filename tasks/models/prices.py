@@ -1,4 +1,8 @@
-"""Prices of models: a dated price list, and costs computed from tokens."""
+"""Prices of models and the budget of a run: a dated price list, costs computed from tokens, and a
+hard cap on spending, reserved before each call and settled after it.
+
+So is the room on the disk: an answer that cannot be kept would be bought again.
+"""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """The site's downloads: tables as Parquet, small ones also as CSV and JSON, a data card, and the
-edition's manifest."""
+edition's manifest; and whether a site shows the current figures already, so that it need not be
+written.
+"""
 
 import json
 from collections.abc import Iterator, Sequence

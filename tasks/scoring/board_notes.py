@@ -1,4 +1,5 @@
-"""What is said with a board: reports delivered, agents listed apart, ranges, the other figure."""
+"""What is said with a board: reports delivered, agents listed apart, ranges, the other figure, and
+judges that stand for the judge of a protocol's paper."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType

@@ -1,4 +1,8 @@
-"""Detect scores that are out of date."""
+"""Detect scores that are out of date.
+
+So are those of addresses that reports cite of which more is known meanwhile. No verdict depends on
+that: it is read only when reports are scored.
+"""
 
 from collections.abc import Sequence
 

@@ -12,10 +12,10 @@ import pytest
 from flows.cli import calls
 from tasks import drafts
 from tasks.annotation import sheets
-from tasks.benchmarks.drb2 import FailedResult, ResultLine
 from tasks.configuration.inversion import load_inversion
 from tasks.masking import MASK
 from tasks.publishing import drb2
+from tasks.publishing.drb2 import FailedResult, ResultLine
 from tasks.publishing.reports import CitedPage, CrossReferences, _write_cited_page
 from tasks.sandbox.catalogue import PageFilter
 from tasks.sandbox.program_archive import make_program_archive

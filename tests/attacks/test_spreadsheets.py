@@ -11,8 +11,8 @@ import pytest
 
 from flows.cli.main import main
 from flows.display.frame import print_csv
-from tasks.benchmarks.drb2 import TABLES, TaskInfo, render_table
 from tasks.publishing.downloads import is_current
+from tasks.publishing.drb2 import TABLES, TaskInfo, render_table
 from tasks.publishing.site import build_site
 from tasks.spreadsheets import escape_formula, format_csv, unescape_formula
 from tasks.warehouse.reader import open_for_reading

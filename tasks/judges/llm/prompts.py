@@ -1,4 +1,5 @@
-"""Prompts: strict templates in `configs/prompts/<protocol>/<step>.md` with fenced untrusted texts.
+"""Prompts: strict templates in `configs/prompts/<protocol>/<step>.md` with fenced untrusted texts;
+and how prompts introduce articles and reports that are sent as files.
 
 Each untrusted text stands between two lines with a code. The code is a hash of the text itself, so
 its author cannot include it: such a text would be a fixed point of SHA-256. As equal texts get

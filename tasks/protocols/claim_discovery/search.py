@@ -1,4 +1,9 @@
-"""Figures of an agent's search: coverage of the needed queries, its extent and its shape."""
+"""Figures of an agent's search: coverage of the needed queries, its extent and its shape.
+
+The shape (depth, branching, returns to an earlier branch, repeated queries) follows LiveDRBench's
+analysis of search traces. Its prompts and code for them are not published, so the definitions are
+this project's.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.benchmarks.drb2 import TABLES
 from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedSet
 from tasks.imports.queries import import_queries
-from tasks.publishing.drb2 import export_drb2
+from tasks.publishing.drb2 import TABLES, export_drb2
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tests.guarantees.tasks.imports.test_queries import QUERIES
 from tests.servers.faults import FaultPlan

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.benchmarks.drb2 import (
+from tasks.publishing.drb2 import (
     TABLES,
     BatchUsage,
     FailedResult,
