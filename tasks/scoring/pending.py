@@ -1,7 +1,7 @@
 """Detect scores that are out of date.
 
-So are those of addresses that reports cite of which more is known meanwhile. No verdict depends on
-that: it is read only when reports are scored.
+So are scores of cited addresses of which more is known meanwhile. No verdict depends on what is
+known of addresses: it is read only when reports are scored.
 """
 
 from collections.abc import Sequence

@@ -14,11 +14,11 @@ from tasks.judges.decisions import (
     StepRequest,
     ValueT,
 )
+from tasks.judges.llm.excerpts import EXCERPT_VERSION
 from tasks.judges.llm.prompts import load_prompt
 from tasks.judges.llm.requests import PromptedModel
 from tasks.judges.questions.extraction import ExtractClaims, ExtractedStatement, ExtractFacts
 from tasks.judges.questions.registry import check_declared, forms_sha, list_questions
-from tasks.judges.questions.verification import page_key_parts
 from tasks.warehouse.rows import OPEN_STATUSES, Status, content_sha
 
 
@@ -46,7 +46,13 @@ class LlmJudge(PromptedModel):
         return content_sha(*prompts, parameters, together, forms_sha(protocol), *items)
 
     def page_key_parts(self, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
-        return page_key_parts(self, longest_bytes, max_claims)
+        """Return what sets these requests apart from those on short pages with few statements."""
+        reading = []
+        if longest_bytes > self.page_bytes:
+            reading.append(f"excerpts {EXCERPT_VERSION} of {self.page_bytes} {self.notice().sha}")
+        if max_claims > self.entry.page_claims_per_call:
+            reading.append(f"at most {self.entry.page_claims_per_call} statements a call")
+        return tuple(reading)
 
     async def decide(self, request: DecisionRequest) -> Sequence[JudgeAnswer]:
         check_declared(request)

@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from tasks.judges.decisions import NOT_SUPPORT, DecisionRequest, JudgeAnswer
-from tasks.judges.llm.excerpts import EXCERPT_VERSION, LongPage, count_bytes
+from tasks.judges.llm.excerpts import LongPage, count_bytes
 from tasks.judges.llm.requests import ItemReading, PromptedModel, make_answers, split_batches
 from tasks.judges.replies import ItemResults, ReplyModel
 from tasks.judges.text import collapse_whitespace, verify_quote
@@ -149,20 +149,6 @@ async def verify_statements(
     groups = split_evenly(question.claims, model.entry.page_claims_per_call)
     answered = await asyncio.gather(*(ask(group) for group in groups))
     return [answer for answers in answered for answer in answers]
-
-
-def page_key_parts(model: PromptedModel, longest_bytes: int, max_claims: int) -> tuple[str, ...]:
-    """Return what sets these requests apart from those on short pages with few statements.
-
-    longest_bytes: UTF-8 bytes of the longest page.
-    max_claims: the most claims that cite one page.
-    """
-    reading = []
-    if longest_bytes > model.page_bytes:
-        reading.append(f"excerpts {EXCERPT_VERSION} of {model.page_bytes} {model.notice().sha}")
-    if max_claims > model.entry.page_claims_per_call:
-        reading.append(f"at most {model.entry.page_claims_per_call} statements a call")
-    return tuple(reading)
 
 
 def split_evenly(claims: Sequence[str], most: int) -> list[tuple[str, ...]]:
