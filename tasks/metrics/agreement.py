@@ -22,6 +22,8 @@ FIGURES = {
 """The columns of `LabelAgreement.as_row`: shares and kappa with the ends of their 95 % intervals
 from resampling assignments, because items of one assignment are not independent. Null with fewer
 than five assignments, or if every resample gives the same figure."""
+ALL_STEPS = "all"
+"""The name of all steps of a protocol together."""
 Side = Literal["first", "second"]
 
 
@@ -83,10 +85,6 @@ def cohen_kappa(left: Sequence[Hashable], right: Sequence[Hashable]) -> float | 
         return None
     chance = both / (n * n)
     return (observed - chance) / (1 - chance)
-
-
-ALL_STEPS = "all"
-"""The name of all steps of a protocol together."""
 
 
 def measure_agreement(

@@ -119,7 +119,7 @@ class PassageVerdict(Protocol):
 
 
 async def verify_statements(
-    model: PromptedModel, question: "PageQuestion | VerifySupport"
+    model: PromptedModel, question: "CheckCitations | VerifyAgainstPage | VerifySupport"
 ) -> list[JudgeAnswer]:
     """Answer for each claim, in order; a failed call does not affect the others."""
     page = question.page
@@ -165,28 +165,22 @@ class CitationVerdict(ReplyModel):
     verdict: Literal["supported", "unsupported", "unknown"]
 
 
-class PageQuestion(DecisionRequest):
-    """A question about all claims that cite a page."""
-
-    decided: ClassVar[str] = "claims"
-
-    claims: tuple[str, ...]
-    url: str
-    page: str
-
-    async def ask(self, model: PromptedModel) -> list[JudgeAnswer]:
-        return await verify_statements(model, self)
-
-
-class CheckCitations(PageQuestion):
+class CheckCitations(DecisionRequest):
     """Does the page hold what the claims that cite it say? Labels: `supported` (all or a part of
     it), `unsupported` (nothing), `unknown` (the page has no content to judge by). Source:
     DeepResearch Bench, FACT; in other protocols a part counts as nothing or as half."""
 
     action: ClassVar[str] = "check citations"
+    decided: ClassVar[str] = "claims"
     forms = (ItemResults[CitationVerdict],)
 
+    claims: tuple[str, ...]
+    url: str
+    page: str
     prompt: str = "fact/check_citations"
+
+    async def ask(self, model: PromptedModel) -> list[JudgeAnswer]:
+        return await verify_statements(model, self)
 
 
 class PageVerdict(ReplyModel):
@@ -197,13 +191,20 @@ class PageVerdict(ReplyModel):
     verdict: Literal["support", "not_support", "conflict"]
 
 
-class VerifyAgainstPage(PageQuestion):
+class VerifyAgainstPage(DecisionRequest):
     """Does the page support each claim that cites it? Labels: support, not_support, conflict."""
 
     action: ClassVar[str] = "verify claims against a page"
+    decided: ClassVar[str] = "claims"
     forms = (ItemResults[PageVerdict],)
 
+    claims: tuple[str, ...]
+    url: str
+    page: str
     prompt: str = "wiki_fact/verify_against_page"
+
+    async def ask(self, model: PromptedModel) -> list[JudgeAnswer]:
+        return await verify_statements(model, self)
 
 
 class SupportVerdict(ReplyModel):

@@ -1,4 +1,4 @@
-"""A judged question is one file, and no reply form is asked for that no prompt's sha knows."""
+"""A question is one class in one place; no reply form is asked for that no prompt's sha knows."""
 
 import asyncio
 from importlib import import_module
