@@ -89,7 +89,7 @@ async def inverted_articles(warehouse: Warehouse, judge: str, n_articles: int) -
     async with open_judge(warehouse, judge) as session:
         for pending in chosen(warehouse, judge, n_articles):
             try:
-                await make_questions(warehouse, session, pending, judge)
+                await make_questions(warehouse, session, pending)
             except QuestionsOpen as error:
                 print(f"open: {error}"[:300])
 
