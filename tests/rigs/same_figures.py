@@ -234,7 +234,7 @@ def main() -> int:
         found = compare(old, new, bool(published))
         found += same_surface.changes(
             old.folder, new.folder, days=(day_of(before), day_of(work / "now")),
-            published=bool(published), without=WITHOUT, excepted=options.excepted,
+            published=bool(published), without={*MADE_AT, *INCIDENTAL}, excepted=options.excepted,
         )  # fmt: skip
         again = shutil.copytree(
             old.folder,

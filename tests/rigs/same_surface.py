@@ -269,7 +269,7 @@ def diff(name: str, before: str, now: str, excepted: Sequence[str]) -> Iterator[
 
 def lines_of(text: str) -> list[str]:
     """Return a text's lines; long ones, as of JSON and HTML, in parts."""
-    return re.sub(LONG_LINE, lambda line: re.sub(r"(?<=[>,;}])", "\n", line[0]), text).splitlines()
+    return re.sub(LONG_LINE, lambda line: re.sub(r"(?<=[>,;}])", "\n", line[0]), text).split("\n")
 
 
 def shorten(lines: Sequence[str]) -> list[str]:
