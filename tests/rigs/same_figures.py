@@ -51,6 +51,8 @@ COLUMNS = 200
 """The width of the terminal: wide, so that what is added to a text moves no other line."""
 CLOSED = "http://127.0.0.1:9"
 """A proxy that is not there: nothing reaches another host."""
+EVALUATED = "evaluated"
+"""A side's warehouses before any command of same_surface changed them."""
 HANGS_SECONDS = 3600
 """After which a command counts as hung; the published edition takes long."""
 MADE = "made.json"
@@ -193,6 +195,8 @@ def made_side(commit: str | None, to: Path, address: str, published: Path | None
     side = Side(common / "code", common / "made", address)
     code_of(commit, side.code)
     side.make(published)
+    shutil.copytree(side.folder, common / EVALUATED, symlinks=True,
+                    ignore=shutil.ignore_patterns("prefect*"))  # fmt: skip
     same_surface.record(side, bool(published))
     made = {"day": today(), "rig": same_surface.version(), "published": bool(published)}
     (common / MADE).write_text(json.dumps(made), "utf-8")
@@ -236,12 +240,7 @@ def main() -> int:
             old.folder, new.folder, days=(day_of(before), day_of(work / "now")),
             published=bool(published), without={*MADE_AT, *INCIDENTAL}, excepted=options.excepted,
         )  # fmt: skip
-        again = shutil.copytree(
-            old.folder,
-            work / "now" / "again",
-            symlinks=True,
-            ignore=shutil.ignore_patterns("prefect*"),
-        )
+        again = shutil.copytree(before / EVALUATED, work / "now" / "again", symlinks=True)
         rescored = old.scorer() != new.scorer()
         found += pending(Side(new.code, again, address), bool(published), rescored)
     print("\n\n".join(found) or "Everything is equal, and nothing was asked again.")
