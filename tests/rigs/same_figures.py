@@ -113,9 +113,6 @@ class Side:
         for edition in ("sample", *PROTOCOLS):
             yield ("--edition", edition, "--judge", "local", "--warehouse", "judged.duckdb")
 
-    def warehouse(self, name: str) -> str:
-        return str(self.folder / f"{name}.duckdb")
-
     def make(self, published: Path | None) -> None:
         """All warehouses, from nothing, with what making them printed."""
         self.folder.mkdir(parents=True)
@@ -235,7 +232,7 @@ def main() -> int:
         else:
             old = made_side(commit, before, address, published)
         new = made_side(None, work / "now", address, published)
-        found = compare(old, new, bool(published))
+        found = compare(before / EVALUATED, work / "now" / EVALUATED, bool(published))
         found += same_surface.changes(
             old.folder, new.folder, days=(day_of(before), day_of(work / "now")),
             published=bool(published), without={*MADE_AT, *INCIDENTAL}, excepted=options.excepted,
@@ -247,12 +244,13 @@ def main() -> int:
     return 1 if found else 0
 
 
-def compare(old: Side, new: Side, published: bool) -> list[str]:
-    """The differences of all warehouses; says how much was compared."""
+def compare(before: Path, now: Path, published: bool) -> list[str]:
+    """The differences of all warehouses in two folders; says how much was compared."""
     found = []
     for name in ("sample", "judged", *(["published"] if published else [])):
-        found += differences(old.warehouse(name), new.warehouse(name))
-        rows = {table: len(rows) for table, rows in contents(new.warehouse(name)).items()}
+        old, new = str(before / f"{name}.duckdb"), str(now / f"{name}.duckdb")
+        found += differences(old, new)
+        rows = {table: len(rows) for table, rows in contents(new).items()}
         said = ", ".join(f"{rows[table]:,} {table}" for table in ("cells", "verdicts", "scores",
                                                                   "calls"))  # fmt: skip
         print(f"{name}: {said}; {sum(rows.values()):,} rows in all")
