@@ -1,8 +1,5 @@
 """Two judges of the same reports: what they say alike, what differs, what that does to figures."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tasks.analysis.judges import (
@@ -16,20 +13,16 @@ from tasks.analysis.judges import (
 from tasks.editions.names import UnknownName
 from tasks.warehouse.results import Score, Verdict
 from tasks.warehouse.rows import Status
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.annotated import sample_warehouse
+from tests.tasks.annotated import warehouse
+
+__all__ = ["warehouse"]
 
 OLD, NEW = "offline", "local"
 AGENT = "sample_blogger"
 MERCURY, BRIDGES = "Mercury_(planet)", "Seven_Bridges_of_Königsberg"
 YES, NO = "consistent", "not_support"
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(sample_warehouse(tmp_path)) as opened:
-        yield opened
 
 
 def judged(warehouse: Warehouse, judge: str, assignment: str, *labels: str | None) -> None:

@@ -1,6 +1,5 @@
 """Figures over editions, and by the age of articles."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,12 +19,6 @@ from tests.tasks.warehouse.test_store import take_back_to_the_oldest_schema
 
 WRITTEN = Metric("wiki_writing", get_protocol("wiki_writing").metrics[0])
 COVERED = Metric("wiki_fact", get_protocol("wiki_fact").metrics[0])
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
 
 
 def test_editions_follow_by_their_newest_article_and_undated_ones_come_last(

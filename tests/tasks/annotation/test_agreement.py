@@ -1,6 +1,5 @@
 """Judges beside each other, beside people, and beside what they cost."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,18 +16,14 @@ from tasks.annotation.table import AnnotationError
 from tasks.editions.names import UnknownName
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.annotated import AGENT, ARTICLE, OTHER, fill, judged, sample_warehouse, score
+from tests.tasks.annotated import AGENT, ARTICLE, OTHER, fill, judged, score, warehouse
+
+__all__ = ["warehouse"]
 
 NOBODY = PeopleLabels({})
 ITEMS = [("neutral", "n_1"), ("neutral", "n_2"), ("broad_coverage", "bc_1"), ("neutral", "n_3")]
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(sample_warehouse(tmp_path)) as opened:
-        yield opened
 
 
 def said(*labels: str) -> dict[tuple[str, str], str]:

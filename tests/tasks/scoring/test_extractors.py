@@ -1,14 +1,9 @@
 """Who extracted facts and claims is said, and that they are several."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from tasks.extraction.claims import EXTRACTOR_VERSION
 from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.rows import Extraction
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 
@@ -18,12 +13,6 @@ def extracted(warehouse: Warehouse, agent: str, assignment: str, source: str, by
         extractor_version=by, input_sha="i", output_sha="o", n_items=3,
     )  # fmt: skip
     warehouse.write(Change(Extraction, [row]))
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
 
 
 def test_the_extractors_of_facts_and_of_claims_are_named(warehouse: Warehouse) -> None:
