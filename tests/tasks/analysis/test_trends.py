@@ -14,6 +14,7 @@ from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 from tests.tasks.scored_articles import COVERAGE, FIRST, WRITING, articles, scored
 from tests.tasks.warehouse.test_store import take_back_to_the_oldest_schema
 
@@ -106,11 +107,8 @@ def test_age_is_counted_back_from_the_newest_article(warehouse: Warehouse) -> No
 
 def test_a_collected_edition_ends_with_its_window(warehouse: Warehouse) -> None:
     articles(warehouse, ("Art",))
-    window = Collection(
-        edition="e", api_url="https://example.org", category="c", created_since=FIRST,
-        created_until=FIRST + timedelta(days=30), n_articles=1, spread=False, rules="{}",
-        formula_version="1",
-    )  # fmt: skip
+    until = FIRST + timedelta(days=30)
+    window = a_row(Collection, created_since=FIRST, created_until=until, spread=False)
     warehouse.write(Change(Collection, [window]))
     scored(warehouse, {WRITING: {"one": (0.5,)}})
     found = load_ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))

@@ -19,6 +19,7 @@ from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.annotated import AGENT, ARTICLE, OTHER, fill, judged, score, warehouse
+from tests.tasks.made_rows import a_row
 
 __all__ = ["warehouse"]
 
@@ -41,11 +42,8 @@ def people(**labels: dict[tuple[str, str], str]) -> PeopleLabels:
 
 
 def call(call_id: str, cost: float | None) -> Call:
-    return Call(
-        call_id=call_id, request_id=call_id, attempt=1, provider="p", model="m", parameters="{}",
-        reply_schema="{}", system_prompt="", prompt="", prompt_sha="", judge="llm",
-        protocol="wiki_writing", step="s", status="ok", delivery="live", cost_usd=cost,
-    )  # fmt: skip
+    of = {"call_id": call_id, "request_id": call_id, "judge": "llm", "protocol": "wiki_writing"}
+    return a_row(Call, **of, cost_usd=cost)
 
 
 def test_two_judges_are_compared_step_by_step_and_over_all(warehouse: Warehouse) -> None:

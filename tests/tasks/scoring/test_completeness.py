@@ -15,6 +15,7 @@ from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 PROTOCOL = get_protocol("wiki_fact")
 NINE = [f"x{n}" for n in range(9)]
@@ -37,11 +38,8 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 
 def score(agent: str, assignment: str) -> Score:
-    return Score(
-        edition="e", protocol="wiki_fact", metric="coverage_wiki", agent=agent,
-        assignment=assignment, judge="offline", value=0.5, numerator=0.5, n_items=1, state="done",
-        scorer_version=current_version(PROTOCOL),
-    )  # fmt: skip
+    of = {"agent": agent, "assignment": assignment, "judge": "offline", "numerator": 0.5}
+    return a_row(Score, **of, n_items=1, scorer_version=current_version(PROTOCOL))
 
 
 def board(warehouse: Warehouse) -> dict[str, LeaderboardRow]:
