@@ -1,8 +1,5 @@
 """Who is ranked: reports count against all assignments, also those that nobody has reports of."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tasks.configuration.leaderboard import load_leaderboard_settings
@@ -13,7 +10,7 @@ from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.scoring.standings import ReportCounts, find_unranked, load_assignable
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.made_rows import a_row
 
@@ -22,19 +19,18 @@ NINE = [f"x{n}" for n in range(9)]
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse) -> Warehouse:
     """Nine articles and a question; `ann` and `bob` wrote of six articles, `cyd` of three."""
     named = [*((name, name, "write_article") for name in NINE), ("q", "x0", "find_claims")]
-    with open_warehouse(tmp_path / "w.duckdb") as store:
-        store.write(
-            Change(Article, [Article(edition="e", article=name, title=name, url=f"https://w/{name}",
-                                     text="A.", text_sha="t") for name in NINE]),
-            Change(Assignment, [Assignment(edition="e", assignment=name, article=article, kind=kind)
-                                for name, article, kind in named]),
-            Change(Score, [score(agent, f"x{n}") for agent, n_reports in
-                           (("ann", 6), ("bob", 6), ("cyd", 3)) for n in range(n_reports)]),
-        )  # fmt: skip
-        yield store
+    warehouse.write(
+        Change(Article, [Article(edition="e", article=name, title=name, url=f"https://w/{name}",
+                                 text="A.", text_sha="t") for name in NINE]),
+        Change(Assignment, [Assignment(edition="e", assignment=name, article=article, kind=kind)
+                            for name, article, kind in named]),
+        Change(Score, [score(agent, f"x{n}") for agent, n_reports in
+                       (("ann", 6), ("bob", 6), ("cyd", 3)) for n in range(n_reports)]),
+    )  # fmt: skip
+    return warehouse
 
 
 def score(agent: str, assignment: str) -> Score:
