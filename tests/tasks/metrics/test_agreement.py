@@ -28,6 +28,11 @@ def test_nothing_to_compare_is_not_zero() -> None:
     assert cohen_kappa(["a", "a"], ["a", "a"]) is None
 
 
+def test_sequences_of_different_length_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        cohen_kappa(["a"], [])
+
+
 @given(LABELS)
 def test_kappa_is_symmetric_and_at_most_one(pairs: list[tuple[str, str]]) -> None:
     left, right = [a for a, _ in pairs], [b for _, b in pairs]
