@@ -8,8 +8,7 @@ from tasks.agents.registry import load_agents
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import load_config
 from tasks.configuration.models import Judges, load_protocol
-from tasks.judges.registry import load_judge
-from tasks.protocols.registry import PROTOCOLS, get_protocol, list_protocols
+from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.protocols.rigorous.parameters import RigorousParameters
 from tasks.protocols.versions import parse_parameters
 
@@ -55,13 +54,6 @@ def test_an_agent_that_is_given_the_sources_cannot_be_ranked(tmp_path: Path) -> 
     path.write_text(f"clarification_reply: Go on.\nagents:\n  {entry}\n", "utf-8")
     with pytest.raises(ConfigurationError, match=r"agents\.a.*expected a reason under `unranked`"):
         load_agents(tmp_path)
-
-
-def test_an_unknown_judge_or_protocol_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigurationError, match=r"Known: .*offline"):
-        load_judge("oracle")
-    with pytest.raises(ConfigurationError, match=f"Known: {', '.join(sorted(list_protocols()))}"):
-        get_protocol("wiki_magic")
 
 
 def test_a_folder_in_the_place_of_a_file_is_said_in_words(tmp_path: Path) -> None:

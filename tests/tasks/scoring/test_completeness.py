@@ -7,7 +7,7 @@ from tasks.protocols.registry import get_protocol
 from tasks.scoring import standings
 from tasks.scoring.pending import current_version
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
-from tasks.scoring.standings import ReportCounts, find_unranked, load_assignable
+from tasks.scoring.standings import load_assignable
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment
 from tasks.warehouse.store import Warehouse
@@ -59,14 +59,6 @@ def test_an_assignment_without_its_article_is_in_no_count_of_who_needs_it(
     gone = Assignment(edition="e", assignment="gone", article="gone", kind="write_article")
     warehouse.write(Change(Assignment, [gone]))
     assert load_assignable(warehouse, "e", get_protocol("wiki_writing")) == {*NINE}
-
-
-def test_who_was_given_the_sources_is_not_ranked_however_complete() -> None:
-    [(agent, reason)] = find_unranked({"sources_baseline": ReportCounts(9, 0, 9)}).items()
-    assert (agent, reason.split(",")[0]) == (
-        "sources_baseline",
-        "it was given the articles' own sources",
-    )
 
 
 def test_another_threshold_ranks_anew_without_new_scores(
