@@ -10,7 +10,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
+.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -144,9 +144,6 @@ bench-publish: $(VENV)/dev ## Publish the published edition as a site
 	  $(BIN)/evergreen --quiet evaluate --edition 2025_Mar_Nov >$$work/board && \
 	  $(BIN)/python -m tests.bench.bench_publish --warehouse $$work/w.duckdb --edition 2025_Mar_Nov; \
 	  code=$$?; rm -rf $$work; exit $$code
-
-bench-scale: $(VENV)/dev ## Evaluate editions of 100 to 10,000 articles from the ledger (hours)
-	$(BIN)/python -m tests.bench.bench_scale
 
 clean: ## Remove the environment and everything made by runs (not the sample)
 	rm -rf $(VENV) $(VENV)-llama build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
