@@ -9,7 +9,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish image-digests clean
+.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -69,12 +69,6 @@ rig-image: $(VENV)/dev ## Build the image without a registry or an engine, and r
 rigs-image: ## Install the Debian packages that rig-image needs (as root)
 	apt-get update -q
 	apt-get install -y -q --no-install-recommends debootstrap buildah iproute2 postgresql
-
-rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the published one
-	$(BIN)/python -m tests.rigs.markdown_quality
-
-rig-formats: $(VENV)/dev ## Import ten real reports as Markdown, HTML, DOCX and PDF and compare their claims
-	$(BIN)/python -m tests.rigs.report_formats
 
 rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count what is bought twice
 	@work=$$(mktemp -d) && trap "rm -rf $$work" EXIT && \
