@@ -9,7 +9,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish image-digests clean
+.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-kills rig-prefect rig-wheel rig-change rig-local-model lock bench bench-judges bench-fetching bench-prefect bench-publish image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -125,11 +125,6 @@ bench-fetching: $(VENV)/dev ## Time the fetching of 5,000 pages next to aiohttp 
 
 bench-prefect: $(VENV)/dev ## Put a load on the Prefect server, on SQLite and on PostgreSQL
 	$(BIN)/python -m tests.bench.bench_prefect
-
-bench-sandbox: $(VENV)/dev ## Build and ask a sandbox of 100,000 pages
-	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
-	  $(BIN)/python -m tests.bench.bench_sandbox --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
-	  code=$$?; rm -rf $$work; exit $$code
 
 bench-publish: $(VENV)/dev ## Publish the published edition as a site
 	@work=$$(mktemp -d) && export EVERGREEN_WAREHOUSE=$$work/w.duckdb EVERGREEN_PREFECT_HOME=$$work/prefect && \
