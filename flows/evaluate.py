@@ -14,7 +14,7 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.task_runs import Failure, format_failures
 from flows.runtime.warehouse import warehouse_flow
-from flows.stages import extract_pending, renew_if_shared, run_stage_flow
+from flows.stages import extract_pending, run_stage_flow
 from tasks.base import format_count
 from tasks.claims import describe_kept_extractions
 from tasks.diagnostics import DIAGNOSTICS
@@ -60,7 +60,7 @@ async def _run_stages(run: RunContext) -> list[Failure]:
     store, edition = run.store, run.plan.selection.edition
     failures = await extract_pending(run)
     async with hold_lock(store.locks, f"preparation of {edition}", print_message):
-        renew_if_shared(run)
+        run.renew_if_shared()
         failures += await run_stage_flow(run, DIAGNOSTICS)
         if run.plan.find_pending(KEY_POINTS):
             failures += await run_stage_flow(run, KEY_POINTS)
@@ -71,7 +71,7 @@ async def _run_stages(run: RunContext) -> list[Failure]:
         failures += await run_stage_flow(run, VERDICTS)
         run.plan = run.plan.renew()
     async with hold_lock(store.locks, f"scoring of {edition}", print_message):
-        renew_if_shared(run)
+        run.renew_if_shared()
         failures += list_open_items(run.plan)
         failures += await run_stage_flow(run, SCORES)
         if run.plan.find_pending(LEADERBOARD):

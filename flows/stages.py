@@ -150,17 +150,10 @@ async def extract_pending(run: RunContext) -> list[Failure]:
     """
     edition, failures = run.plan.selection.edition, []
     async with hold_lock(run.store.locks, f"extraction of {edition}", print_message):
-        renew_if_shared(run)
+        run.renew_if_shared()
         if run.plan.find_pending(CLAIMS):
             check_permitted(await asyncio.to_thread(describe_extraction, run.plan, run.budget.usd))
             failures = await run_stage_flow(run, CLAIMS)
             run.plan = run.plan.renew()
         await find_pages_again(run.store, edition)
         return failures
-
-
-def renew_if_shared(run: RunContext) -> None:
-    """Make a new plan where other processes may have changed what this one rests on: to be called
-    once a lock is held."""
-    if run.store.locks.shared:
-        run.plan = run.plan.renew()

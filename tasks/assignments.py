@@ -1,22 +1,15 @@
 """Stage assignments: the prompts to write articles."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from tasks.editions.prompts import assign_writing, find_unprompted_articles
 from tasks.run import RunContext
-from tasks.stage import OnProgress, Stage, Worker
+from tasks.stage import OnProgress, Stage, open_alone
 from tasks.warehouse.rows import Article
 
 
-@asynccontextmanager
-async def _open(
-    run: RunContext, todo: Sequence[Article]
-) -> AsyncIterator[Worker[Sequence[Article]]]:
-    async def assign(articles: Sequence[Article], on_progress: OnProgress) -> None:
-        assign_writing(run.store, run.plan.selection.edition)
-
-    yield Worker(assign)
+async def _assign(run: RunContext, articles: Sequence[Article], on_progress: OnProgress) -> None:
+    assign_writing(run.store, run.plan.selection.edition)
 
 
 ASSIGNMENTS = Stage(
@@ -24,7 +17,7 @@ ASSIGNMENTS = Stage(
     task="assign_articles",
     run_name="assign · {edition}",
     find_pending=lambda plan: find_unprompted_articles(plan.store, plan.selection.edition),
-    open=_open,
+    open=open_alone(_assign),
     split=lambda articles: [articles],
     title=lambda articles: "prompts",
     size=len,

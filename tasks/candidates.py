@@ -11,19 +11,14 @@ from tasks.collection.listing import (
     measure_batch,
 )
 from tasks.collection.wiki import Wiki
-from tasks.run import Plan, RunContext
-from tasks.stage import OnProgress, Stage, StageCounts, Worker
+from tasks.run import RunContext
+from tasks.stage import OnProgress, Stage, Worker
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Candidate, Collection
 
 MAX_CONCURRENT_TASKS = 4
 """One more than the requests in flight, so that conversion does not delay them."""
-COUNTS = """
-SELECT count(*) AS done, (SELECT count(*) FROM import_issues
-    WHERE edition = $1 AND severity = 'unreadable' AND scope = '') AS failed
-FROM articles WHERE edition = $1
-"""
 
 
 async def list_candidates(wiki: Wiki, warehouse: Warehouse, edition: str) -> int:
@@ -98,10 +93,3 @@ def make_freezing(wiki: Wiki) -> Stage[Candidate, Candidate]:
         open=open_wiki,
         title=lambda candidate: candidate.title,
     )
-
-
-def count_articles(plan: Plan) -> list[StageCounts]:
-    """Count the edition's articles, and those that could not be imported."""
-    edition = plan.selection.edition
-    [record] = plan.store.frame(COUNTS, [edition]).to_dicts()
-    return [StageCounts(edition=edition, stage="articles", **record)]

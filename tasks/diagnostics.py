@@ -1,7 +1,6 @@
 """Stage diagnostics: style figures of every text, reported beside the scores."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from tasks.configuration.criteria import load_words_to_watch
 from tasks.extraction.shape import measure_styles
@@ -9,8 +8,7 @@ from tasks.metrics.style import STYLE_VERSION
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
-from tasks.run import RunContext
-from tasks.stage import ARTICLES, Stage, Worker, split_by, tag_agent
+from tasks.stage import ARTICLES, Stage, open_alone, split_by, tag_agent
 from tasks.warehouse.results import Diagnostic
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
@@ -95,14 +93,6 @@ async def diagnose_agent(
         raise MeasuringFailed(f"{len(problems)} of {len(texts)} texts: {'; '.join(problems[:3])}")
 
 
-@asynccontextmanager
-async def _open(
-    run: RunContext, todo: Sequence[tuple[str, str]]
-) -> AsyncIterator[Worker[list[tuple[str, str]]]]:
-    edition = run.plan.selection.edition
-    yield Worker(lambda texts, _: diagnose_agent(run.store, run.helpers, edition, texts[0][0]))
-
-
 DIAGNOSTICS = Stage(
     name="diagnostics",
     task="diagnose_agent",
@@ -110,7 +100,11 @@ DIAGNOSTICS = Stage(
     find_pending=lambda plan: find_pending_diagnostics(
         plan.store, plan.selection.edition, plan.selection.agents
     ),
-    open=_open,
+    open=open_alone(
+        lambda run, texts, _: diagnose_agent(
+            run.store, run.helpers, run.plan.selection.edition, texts[0][0]
+        )
+    ),
     split=split_by(lambda text: text[0]),
     title=lambda texts: texts[0][0] or ARTICLES,
     size=len,

@@ -2,8 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from tasks.base import Frozen, format_count
@@ -22,10 +21,10 @@ from tasks.editions.names import UnknownName
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
-from tasks.judging.session import JudgeSession, judge_session
-from tasks.run import Plan, RunContext
+from tasks.judging.session import JudgeSession
+from tasks.run import Plan
 from tasks.secrecy.guard import KeyGuard
-from tasks.stage import Stage, Worker
+from tasks.stage import Stage, open_with_judge
 from tasks.warehouse.rows import Article, content_sha
 from tasks.warehouse.rubrics import BundleSettings
 from tasks.warehouse.store import Readable, Warehouse
@@ -125,9 +124,7 @@ def count_unreviewed(source: Readable, edition: str) -> int:
     return sum(BundleSettings.model_validate_json(settings).draft for settings in stored)
 
 
-async def draft_article(
-    warehouse: Warehouse, session: JudgeSession, pending: PendingDraft, judge: str
-) -> None:
+async def draft_article(warehouse: Warehouse, session: JudgeSession, pending: PendingDraft) -> None:
     """Draft the bundle of one article and write its file, whole or not at all.
 
     Earlier answers come from the ledger, so a run continues where an interrupted one stopped.
@@ -137,7 +134,7 @@ async def draft_article(
             written.
         Misconfigured: the judge calls no model.
     """
-    drafter = get_drafter(judge, session.gateway)
+    drafter = get_drafter(session.judge.name, session.gateway)
     if not pending.n_facts:
         raise NoDraft(
             f"the article has no facts. `evergreen evaluate --edition {pending.edition}` extracts "
@@ -226,19 +223,6 @@ def _write_file(path: Path, text: str) -> None:
         raise NoDraft(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
-@asynccontextmanager
-async def _open(
-    run: RunContext, todo: Sequence[PendingDraft]
-) -> AsyncIterator[Worker[PendingDraft]]:
-    judge = run.plan.selection.judge
-    async with judge_session(run, judge) as session:
-        yield Worker(
-            lambda pending, _: draft_article(run.store, session, pending, judge),
-            concurrency=session.limit_concurrency(MAX_CONCURRENT_DRAFTS),
-            wait_for_capacity=session.wait_for_capacity,
-        )
-
-
 def select_drafts(plan: Plan) -> list[PendingDraft]:
     """Return the selected articles without a draft in the folder."""
     of = plan.selection
@@ -251,6 +235,6 @@ DRAFTS = Stage(
     task="draft_article",
     run_name="draft · {title}",
     find_pending=select_drafts,
-    open=_open,
+    open=open_with_judge(draft_article, MAX_CONCURRENT_DRAFTS),
     title=lambda pending: pending.title,
 )

@@ -10,8 +10,7 @@ at once.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from tasks.base import Frozen
@@ -27,10 +26,10 @@ from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import StepAnswer
 from tasks.judges.questions.extraction import ExtractKeyPoints, MergedKeyPoint, MergeKeyPoints
 from tasks.judges.registry import load_judge
-from tasks.judging.session import judge_session
+from tasks.judging.session import JudgeSession
 from tasks.protocols.registry import get_protocol
-from tasks.run import Plan, RunContext
-from tasks.stage import Stage, StageCounts, Worker, tag_agent
+from tasks.run import Plan
+from tasks.stage import Stage, StageCounts, open_with_judge, tag_agent
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet, hash_key_points
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
@@ -132,14 +131,15 @@ class NoKeyPoints(Exception):
     """A judge gave no usable answer; the message says why. The next run asks again."""
 
 
-async def make_key_points(warehouse: Warehouse, finder: Any, item: PendingKeyPoints) -> None:
+async def make_key_points(
+    warehouse: Warehouse, session: JudgeSession, item: PendingKeyPoints
+) -> None:
     """Make the key points of one assignment; earlier answers come from the ledger.
-
-    finder: a judge that calls a model.
 
     Raises:
         NoKeyPoints: the judge gave no usable answer.
     """
+    finder: Any = session.judge  # it calls a model
     documents = await asyncio.to_thread(load_documents, warehouse, item)
     found, merged = await find_key_points(finder, item.title, documents)
     points = build_key_points(item, attach_spans(merged, found.points))
@@ -216,18 +216,6 @@ def _build_point_set(
     )
 
 
-@asynccontextmanager
-async def _open(
-    run: RunContext, todo: Sequence[PendingKeyPoints]
-) -> AsyncIterator[Worker[PendingKeyPoints]]:
-    async with judge_session(run, run.plan.selection.judge) as session:
-        yield Worker(
-            lambda item, _: make_key_points(run.store, session.judge, item),
-            concurrency=session.limit_concurrency(MAX_CONCURRENT_ARTICLES),
-            wait_for_capacity=session.wait_for_capacity,
-        )
-
-
 def _count(plan: Plan) -> Iterator[StageCounts]:
     """Count assignments: with key points, never to have any, and pending ones (final if this judge
     cannot make them); nothing if no protocol needs them."""
@@ -251,7 +239,7 @@ KEY_POINTS = Stage(
     task="make_key_points",
     run_name="key points · {title}",
     find_pending=select_key_points,
-    open=_open,
+    open=open_with_judge(make_key_points, MAX_CONCURRENT_ARTICLES),
     title=lambda item: item.title,
     tags=lambda item: tag_agent(""),
     count=_count,

@@ -1,13 +1,12 @@
 """Stage leaderboard: an edition's leaderboard, then its snapshot."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 
 from tasks.protocols.registry import get_protocol
-from tasks.run import Plan, RunContext
+from tasks.run import Plan
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows, is_current
-from tasks.stage import Stage, StageCounts, Worker
+from tasks.stage import Stage, StageCounts, open_alone
 from tasks.warehouse.results import AgentPair, LeaderboardRow
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
@@ -38,13 +37,6 @@ async def write_leaderboard(
     export_edition(warehouse, edition)
 
 
-@asynccontextmanager
-async def _open(
-    run: RunContext, todo: Sequence[LeaderboardRow]
-) -> AsyncIterator[Worker[Sequence[LeaderboardRow]]]:
-    yield Worker(lambda rows, _: write_leaderboard(run.store, run.plan.selection.edition, rows))
-
-
 def _count(plan: Plan) -> Iterator[StageCounts]:
     edition = plan.selection.edition
     n = plan.store.frame("SELECT count(*) FROM leaderboard WHERE edition = $1", [edition]).item()
@@ -56,7 +48,9 @@ LEADERBOARD = Stage(
     task="write_leaderboard",
     run_name="leaderboard · {edition}",
     find_pending=find_pending_rows,
-    open=_open,
+    open=open_alone(
+        lambda run, rows, _: write_leaderboard(run.store, run.plan.selection.edition, rows)
+    ),
     split=lambda rows: [rows],
     title=lambda rows: rows[0].edition,
     retry_on=(Exception,),

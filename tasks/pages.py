@@ -1,10 +1,8 @@
 """Stage pages: fetch cited pages once, keep them, extract their texts, and look up whether those
 that lead nowhere ever existed."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar, get_args
 
 from tasks.archive.lost_addresses import LostAddress, find_absent
@@ -17,7 +15,7 @@ from tasks.archive.pending import (
 )
 from tasks.configuration.web import load_web
 from tasks.run import Plan, RunContext
-from tasks.stage import OnProgress, Stage, StageCounts, Worker
+from tasks.stage import OnProgress, Stage, StageCounts, open_alone
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import FetchSource
 from tasks.web.page import PageRequest
@@ -77,19 +75,12 @@ def _make_stage(
     count: Callable[[Plan], Sequence[StageCounts]] = lambda plan: (),
 ) -> Stage[ItemT, Sequence[ItemT]]:
     """Make a stage that does all its pages at once, since they share hosts, and counts itself."""
-
-    @asynccontextmanager
-    async def open_stage(
-        run: RunContext, todo: Sequence[ItemT]
-    ) -> AsyncIterator[Worker[Sequence[ItemT]]]:
-        yield Worker(partial(do, run))
-
     return Stage(
         name=name,
         task=task,
         run_name=run_name,
         find_pending=find_pending,
-        open=open_stage,
+        open=open_alone(do),
         split=lambda pages: [pages],
         title=lambda pages: "pages",
         size=len,

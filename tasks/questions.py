@@ -5,8 +5,6 @@ assignment and ground truth.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -33,9 +31,9 @@ from tasks.judges.decisions import VersionedJudge
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
-from tasks.judging.session import JudgeSession, judge_session
-from tasks.run import Plan, RunContext
-from tasks.stage import Stage, Worker
+from tasks.judging.session import JudgeSession
+from tasks.run import Plan
+from tasks.stage import Stage, open_with_judge
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, content_sha
 from tasks.warehouse.store import Readable, Warehouse
@@ -147,7 +145,7 @@ def describe_accepted(source: Readable, edition: str) -> str:
 
 
 async def make_questions(
-    warehouse: Warehouse, session: JudgeSession, pending: PendingArticle, judge: str
+    warehouse: Warehouse, session: JudgeSession, pending: PendingArticle
 ) -> None:
     """Make the open questions of one article and write each as soon as it is decided.
 
@@ -155,7 +153,7 @@ async def make_questions(
         QuestionsOpen: some could not be decided; the others are written.
         Misconfigured: the judge calls no model.
     """
-    inverter = get_inverter(judge, session.gateway)
+    inverter = get_inverter(session.judge.name, session.gateway)
     assert isinstance(session.judge, LlmJudge)  # it calls a model
     context = InversionContext(
         *await asyncio.to_thread(_load_source, warehouse, pending.inversion),
@@ -236,19 +234,6 @@ def _load_source(warehouse: Warehouse, inversion: Inversion) -> tuple[SourceArti
     )
 
 
-@asynccontextmanager
-async def _open(
-    run: RunContext, todo: Sequence[PendingArticle]
-) -> AsyncIterator[Worker[PendingArticle]]:
-    judge = run.plan.selection.judge
-    async with judge_session(run, judge) as session:
-        yield Worker(
-            lambda pending, _: make_questions(run.store, session, pending, judge),
-            concurrency=session.limit_concurrency(MAX_CONCURRENT_ARTICLES),
-            wait_for_capacity=session.wait_for_capacity,
-        )
-
-
 def select_articles(plan: Plan) -> list[PendingArticle]:
     """Return the selected articles whose questions are not all decided."""
     of = plan.selection
@@ -260,6 +245,6 @@ QUESTIONS = Stage(
     task="make_questions",
     run_name="invert · {title}",
     find_pending=select_articles,
-    open=_open,
+    open=open_with_judge(make_questions, MAX_CONCURRENT_ARTICLES),
     title=lambda pending: pending.title,
 )

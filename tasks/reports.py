@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 
 from tasks.jobs.pending import PendingReport, find_jobs_under_way, find_pending_reports
-from tasks.jobs.sessions import open_job_runner
 from tasks.run import Plan, RunContext
 from tasks.stage import Stage, StageCounts, Worker
 
@@ -44,6 +43,8 @@ async def _open(
     *,
     only_looks: bool = False,
 ) -> AsyncIterator[Worker[PendingReport]]:
+    from tasks.jobs.sessions import open_job_runner  # slow: HTTP clients
+
     async with AsyncExitStack() as stack:
         runners = {
             agent: await stack.enter_async_context(

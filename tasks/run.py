@@ -116,6 +116,12 @@ class RunContext:
         self.warn = warn
         """Called with lines that a person should not miss."""
 
+    def renew_if_shared(self) -> None:
+        """Make a new plan where other processes may have changed what this one rests on: to be
+        called once a lock is held."""
+        if self.store.locks.shared:
+            self.plan = self.plan.renew()
+
     def begin_part(self, selection: Selection) -> "RunContext":
         """Return the context of a part of this run that is about another selection."""
         return RunContext(

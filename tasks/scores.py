@@ -1,8 +1,7 @@
 """Stage scores: compute one row per report and metric from verdicts, one agent at a time."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -21,7 +20,7 @@ from tasks.protocols.case import (
 )
 from tasks.protocols.cell import get_protocol_version
 from tasks.protocols.redirects import Redirects, cites_page
-from tasks.run import Plan, RunContext
+from tasks.run import Plan
 from tasks.scoring.bounds import NOT_BLOCKED, FigureBounds, compute_bounds
 from tasks.scoring.pending import (
     count_scored,
@@ -30,7 +29,7 @@ from tasks.scoring.pending import (
     scored_cell,
     scorer_version,
 )
-from tasks.stage import Stage, StageCounts, Worker, tag_agent
+from tasks.stage import Stage, StageCounts, open_alone, tag_agent
 from tasks.verdicts import list_cells, list_protocols
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse
@@ -246,13 +245,6 @@ def _build_score(
     )
 
 
-@asynccontextmanager
-async def _open(
-    run: RunContext, todo: Sequence[PendingScores]
-) -> AsyncIterator[Worker[PendingScores]]:
-    yield Worker(lambda group, _: score_agent(run.store, *group))
-
-
 def _count(plan: Plan) -> Iterator[StageCounts]:
     edition = plan.selection.edition
     scored = count_scored(plan.store, edition, plan.selection.judge)
@@ -264,12 +256,12 @@ def _count(plan: Plan) -> Iterator[StageCounts]:
         )
 
 
-SCORES = Stage(
+SCORES: Stage[PendingScores, PendingScores] = Stage(
     name="scores",
     task="score_agent",
     run_name="scores · {title}",
     find_pending=find_pending_scores,
-    open=_open,
+    open=open_alone(lambda run, group, _: score_agent(run.store, *group)),
     title=lambda group: f"{group.protocol} · {group.agent}",
     size=lambda group: len(group.cells),
     tags=lambda group: tag_agent(group.agent, group.protocol),

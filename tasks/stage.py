@@ -8,11 +8,14 @@ counts what is done. The flows run stages; commands, `status` and `doctor` ask t
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from tasks.base import Frozen
+from tasks.judging.session import JudgeSession, judge_session
 from tasks.processes.helper import HelperCrashed
 from tasks.run import Plan, RunContext
+from tasks.warehouse.store import Warehouse
 
 ItemT = TypeVar("ItemT")
 PartT = TypeVar("PartT")
@@ -91,6 +94,38 @@ class Stage(Generic[ItemT, PartT]):
     retry_on: tuple[type[BaseException], ...] = (HelperCrashed,)
     """Errors after which a part is tried twice more. Clients have retried their own already."""
     count: Callable[[Plan], Iterable[StageCounts]] = lambda plan: ()
+
+
+def open_alone(
+    do: Callable[[RunContext, PartT, OnProgress], Awaitable[None]],
+) -> Callable[[RunContext, Sequence[Any]], AbstractAsyncContextManager[Worker[PartT]]]:
+    """Return how a stage opens whose parts share nothing."""
+
+    @asynccontextmanager
+    async def open_stage(run: RunContext, todo: Sequence[Any]) -> AsyncIterator[Worker[PartT]]:
+        yield Worker(partial(do, run))
+
+    return open_stage
+
+
+def open_with_judge(
+    do: Callable[[Warehouse, JudgeSession, PartT], Awaitable[None]], most: int
+) -> Callable[[RunContext, Sequence[Any]], AbstractAsyncContextManager[Worker[PartT]]]:
+    """Return how a stage opens whose parts ask the selected judge.
+
+    most: how many parts at a time; the judge's limits set how many calls run at a time.
+    """
+
+    @asynccontextmanager
+    async def open_stage(run: RunContext, todo: Sequence[Any]) -> AsyncIterator[Worker[PartT]]:
+        async with judge_session(run, run.plan.selection.judge) as session:
+            yield Worker(
+                lambda part, on_progress: do(run.store, session, part),
+                concurrency=session.limit_concurrency(most),
+                wait_for_capacity=session.wait_for_capacity,
+            )
+
+    return open_stage
 
 
 def split_by(key: Callable[[ItemT], object]) -> Callable[[Sequence[ItemT]], list[list[ItemT]]]:

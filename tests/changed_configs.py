@@ -1,10 +1,12 @@
 """The project's configuration, copied and changed for a test."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,3 +27,17 @@ def change(file: Path, edit: Edit) -> None:
     settings = yaml.safe_load(file.read_text("utf-8"))
     edit(settings)
     file.write_text(yaml.safe_dump(settings, allow_unicode=True), "utf-8")
+
+
+@contextmanager
+def reading(configs: Path, *loaders: Callable[..., Any]) -> Iterator[None]:
+    """This process and those it starts read `configs`.
+
+    loaders: the functions that load files in this process; their last default is the folder.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVERGREEN_CONFIGS", str(configs))
+        for loader in loaders:
+            before = loader.__defaults__ or ()
+            patch.setattr(loader, "__defaults__", (*before[:-1], configs))
+        yield

@@ -47,7 +47,7 @@ def test_a_changed_message_and_a_changed_row_are_found(tmp_path: Path) -> None:
     message, table = compare(tmp_path, "9 reports", 0.25)
     assert "messages/sample/status.txt" in message
     assert "-8 reports\n+9 reports" in message
-    assert "-(0.5,)\n+(0.25,)" in table
+    assert "-('0.5',)\n+('0.25',)" in table
 
 
 def test_a_known_difference_hides_no_other(tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
             await hold_lock(run.store, lock),
             tags(*([f"edition:{edition}"] if edition else [])),
         ):
+            run.renew_if_shared()
             return await self.work(run, options)
 
 

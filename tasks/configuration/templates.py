@@ -2,25 +2,27 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
-
-from jinja2 import StrictUndefined, Template, TemplateError, meta
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from typing import TYPE_CHECKING, Any
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import read_text
 from tasks.warehouse.rows import content_sha
 
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
-    undefined=StrictUndefined, autoescape=False, trim_blocks=False, lstrip_blocks=False
-)
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 @lru_cache(256)
-def _compile(content: str) -> tuple[Template, frozenset[str]]:
+def _compile(content: str) -> "tuple[Template, frozenset[str]]":
     """Compile a template and find its variables, cached: judges render the same few texts."""
-    names = meta.find_undeclared_variables(_ENVIRONMENT.parse(content))
-    return _ENVIRONMENT.from_string(content.strip()), frozenset(names)
+    from jinja2 import StrictUndefined, meta  # slow: commands that only look render nothing
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, autoescape=False, trim_blocks=False, lstrip_blocks=False
+    )
+    names = meta.find_undeclared_variables(environment.parse(content))
+    return environment.from_string(content.strip()), frozenset(names)
 
 
 class StrictTemplate:
@@ -38,6 +40,8 @@ class StrictTemplate:
     def __init__(
         self, path: Path, text: str | None = None, provided: frozenset[str] = frozenset()
     ) -> None:
+        from jinja2 import TemplateError
+
         content = read_text(path) if text is None else text
         self.sha = content_sha(content)
         self._path = path
@@ -53,6 +57,8 @@ class StrictTemplate:
         Raises:
             ConfigurationError: the template's variables are not those given.
         """
+        from jinja2 import TemplateError
+
         if self._names != values.keys():
             raise ConfigurationError(
                 f"{self._path}: uses {', '.join(sorted(self._names))}; this step provides "

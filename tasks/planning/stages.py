@@ -5,7 +5,6 @@ from itertools import chain
 from typing import Any
 
 from tasks.assignments import ASSIGNMENTS
-from tasks.candidates import count_articles
 from tasks.claims import CLAIMS
 from tasks.diagnostics import DIAGNOSTICS
 from tasks.judging.protocols import choose_protocols
@@ -28,6 +27,11 @@ STAGES: tuple[Stage[Any, Any], ...] = (
     VERDICTS, SCORES, LEADERBOARD,
 )  # fmt: skip
 """All but drafts, whose state is in files, and collecting, which needs the wiki to know it."""
+ARTICLES = """
+SELECT count(*) AS done, (SELECT count(*) FROM import_issues
+    WHERE edition = $1 AND severity = 'unreadable' AND scope = '') AS failed
+FROM articles WHERE edition = $1
+"""
 EVALUATION = (CLAIMS, DIAGNOSTICS, KEY_POINTS, VERDICTS, SCORES, LEADERBOARD)
 """The stages from the reports to the leaderboard."""
 
@@ -48,9 +52,16 @@ def count_stages(source: Readable, edition: str, judge: str) -> list[StageCounts
 
 
 def _count_all(plan: Plan) -> Iterator[StageCounts]:
-    yield from count_articles(plan)
+    yield from _count_articles(plan)
     before = STAGES[: STAGES.index(VERDICTS)]
     for stage in before:
         yield from stage.count(plan)
     yield from chain.from_iterable(zip(VERDICTS.count(plan), SCORES.count(plan), strict=True))
     yield from LEADERBOARD.count(plan)
+
+
+def _count_articles(plan: Plan) -> list[StageCounts]:
+    """Count the edition's articles, and those that could not be imported."""
+    edition = plan.selection.edition
+    [record] = plan.store.frame(ARTICLES, [edition]).to_dicts()
+    return [StageCounts(edition=edition, stage="articles", **record)]

@@ -1,10 +1,9 @@
 """Extract the readable text of an HTML page as Markdown-like paragraphs, lists and table rows.
 
 Evidence for a claim may be anywhere: in a table, a fact box, a caption, a closed tab. Extractors
-that look for "the article" lose a fifth of it (`python -m tests.rigs.readable_pages` compares
-them). So the whole body is kept, except boilerplate by element or role and blocks that consist of
-links, unless the page is an index of links. Text that only scripts would render is taken from the
-page's JSON.
+that look for "the article" lose a fifth of it (docs/measurements.md). So the whole body is kept,
+except boilerplate by element or role and blocks that consist of links, unless the page is an index
+of links. Text that only scripts would render is taken from the page's JSON.
 """
 
 import re

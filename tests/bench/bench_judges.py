@@ -29,9 +29,9 @@ from tests.rigs.model_process import model_process, totals_of
 ROOT = Path(__file__).resolve().parents[2]
 DELAY, AT_ONCE = 0.2, 100
 CEILING_CALLS = 4_000
-SIZE = Size(facts=149, claims=250, pages=11, pages_ok=11, chars_of_article=30_000,
-            chars_of_report=30_000, chars_of_page=900)  # fmt: skip
-"""With a single agent, which writes .4 of these claims, some 263 calls a report."""
+SIZE = Size(facts=149, claims=100, pages=11, chars_of_article=30_000, chars_of_report=30_000,
+            chars_of_page=900)  # fmt: skip
+"""Some 263 calls a report."""
 KINDS = {"openai": "openai_chat", "gemini": "gemini"}
 
 
@@ -92,7 +92,7 @@ def stage_seconds(prefect_home: Path) -> dict[str, float]:
 def measure(kind: str, n_reports: int) -> None:
     with tempfile.TemporaryDirectory() as name, model_process(kind, DELAY) as url:
         folder = Path(name)
-        generate(folder / "warehouse.duckdb", n_reports, 1, SIZE)
+        generate(folder / "warehouse.duckdb", n_reports, SIZE)
         settings = configs(folder, kind, url)
         started = time.perf_counter()
         evaluate(folder, settings)

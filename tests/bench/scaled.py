@@ -1,19 +1,12 @@
-"""Editions of any size by several agents, of seeded words: what `bench_scale` runs on.
-
-How much of everything there is are means of the published edition 2025_Mar_Nov (69 articles, 8
-agents, 552 reports; `evergreen import wlc`, then `evergreen evaluate`, then SQL): 148 facts an
-article; 73 claims a report, from 12 to 177 by agent, with 84 (claim, URL) pairs to 10 pages, of
-which 4 had come; articles of 17,600 characters, reports of 12,400, pages of 28,600, facts and
-claims of 116 to 127. One report in 552 is empty.
+"""Editions of any size by one agent, of seeded words: what `bench_judges` runs on.
 
 What is said matters as far as time does: each article has words of its own, claims repeat facts or
-bend their numbers more or less often by agent, pages hold some of what is cited from them. So
-retrieval finds something, every kind of verdict occurs, agents differ, and the reports that two
-agents have a figure of are not all the same ones, as in real editions.
+bend their numbers, pages hold some of what is cited from them. So retrieval finds something, and
+every kind of verdict occurs. One report in 500 is empty, as in published editions.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -36,7 +29,7 @@ from tasks.warehouse.rows import (
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
-EDITION = "scaled"
+EDITION, AGENT = "scaled", "agent_01"
 WORDS, OWN_WORDS = 9_000, 400
 """Of the language, and those that an article is about."""
 COMMON = 8
@@ -45,6 +38,9 @@ CATEGORIES, QUARTERS = 15, 4
 """As in the published edition: 15 categories, articles created within a year."""
 EMPTY, UNCITED = 0.002, 0.02
 """Shares of the reports: empty ones, and those without a citation."""
+COVERED, HELD = 0.1, 0.3
+"""Shares of the claims: those that repeat a fact, and those that a page holds."""
+SEED = 1
 ROWS_AT_ONCE = 20_000
 SENTENCE, CHARS_OF_WORD = 17, 7
 """Words of a sentence, letters of a word with the space after it."""
@@ -54,23 +50,13 @@ SENTENCE, CHARS_OF_WORD = 17, 7
 class Size:
     """Of one article, report or page."""
 
-    facts: int = 148
-    claims: int = 73
-    pages: int = 10
+    facts: int
+    claims: int
+    pages: int
     """That a report cites; each claim cites one, every seventh a second one."""
-    pages_ok: int = 4
-    """Of them that have come."""
-    chars_of_article: int = 17_600
-    chars_of_report: int = 12_400
-    chars_of_page: int = 28_600
-
-    def thinned(self, by: int) -> "Size":
-        """An edition of so many reports that the whole would not fit; statements stay as long."""
-        return Size(**{name: max(1, round(value / by)) for name, value in vars(self).items()})
-
-    def of_agent(self, place: float) -> "Size":
-        """Agents write from 0.4 to 1.6 times as many claims; place: 0-1 among them."""
-        return replace(self, claims=max(1, round(self.claims * (0.4 + 1.2 * place))))
+    chars_of_article: int
+    chars_of_report: int
+    chars_of_page: int
 
 
 class Language:
@@ -124,32 +110,17 @@ class Subject:
     facts: list[str]
 
 
-def generate(path: Path, n_articles: int, n_agents: int, size: Size, seed: int = 1) -> int:
-    """Write a warehouse with an edition, agent by agent as imports do; how many reports."""
-    language = Language(seed)
-    names = [f"agent_{number + 1:02}" for number in range(n_agents)]
+def generate(path: Path, n_articles: int, size: Size) -> None:
+    """Write a warehouse with an edition: its articles, then a report on each."""
+    language = Language(SEED)
     with open_warehouse(path) as warehouse:
         warehouse.write(
             Change(Edition, [Edition(edition=EDITION, source="wikipedia")]),
-            Change(Agent, [Agent(edition=EDITION, agent=name, name=name) for name in names]),
+            Change(Agent, [Agent(edition=EDITION, agent=AGENT, name=AGENT)]),
         )
-        subjects = (_subject(n, language, size, seed) for n in range(n_articles))
-        _write(warehouse, (row for one in subjects for row in _article(one, language, size, seed)))
-        for place, name in enumerate(names):
-            rows = (
-                row
-                for number in range(n_articles)
-                for row in _report(
-                    name,
-                    place / max(1, n_agents - 1),
-                    _subject(number, language, size, seed),
-                    language,
-                    size,
-                    Random(f"{seed} {name} {number}"),
-                )
-            )
-            _write(warehouse, rows)
-    return n_articles * n_agents
+        for describe in (_article, _report):
+            subjects = (_subject(n, language, size) for n in range(n_articles))
+            _write(warehouse, (row for one in subjects for row in describe(one, language, size)))
 
 
 def _write(warehouse: Warehouse, rows: Iterator[Row]) -> None:
@@ -162,17 +133,17 @@ def _write(warehouse: Warehouse, rows: Iterator[Row]) -> None:
     warehouse.write(*(Change(m, r, appending=True) for m, r in waiting.items()))
 
 
-def _subject(number: int, language: Language, size: Size, seed: int) -> Subject:
-    lot = Random(f"{seed} {number}")
+def _subject(number: int, language: Language, size: Size) -> Subject:
+    lot = Random(f"{SEED} {number}")
     own = language.own(lot)
     facts = [language.sentence(lot, own) for _ in range(size.facts)]
     # The first letters differ, as those of titles do: column statistics know eight of them.
     return Subject(f"{own[0].capitalize()}_{own[1]}_{number:05}", number, own, facts)
 
 
-def _article(subject: Subject, language: Language, size: Size, seed: int) -> Iterator[Row]:
+def _article(subject: Subject, language: Language, size: Size) -> Iterator[Row]:
     name = subject.name
-    lot = Random(f"{seed} {subject.number} article")
+    lot = Random(f"{SEED} {subject.number} article")
     text = language.text(lot, subject.own, size.chars_of_article, subject.facts)
     created = datetime(2025, 1, 1, tzinfo=UTC) + timedelta(days=lot.randrange(91 * QUARTERS))
     yield Article(
@@ -188,41 +159,37 @@ def _article(subject: Subject, language: Language, size: Size, seed: int) -> Ite
     yield _extraction("", name, content_sha(text), len(subject.facts), 0)
 
 
-def _report(
-    agent: str, place: float, subject: Subject, language: Language, size: Size, lot: Random
-) -> Iterator[Row]:
-    key = {"edition": EDITION, "agent": agent, "assignment": subject.name}
+def _report(subject: Subject, language: Language, size: Size) -> Iterator[Row]:
+    lot = Random(f"{SEED} {AGENT} {subject.number}")
+    key = {"edition": EDITION, "agent": AGENT, "assignment": subject.name}
     if lot.random() < EMPTY:
         yield Report(**key, text="", text_sha=content_sha(""), status="empty",
                      source_path="generated")  # fmt: skip
         return
-    claims = _claims(subject, language, size.of_agent(place).claims, 0.1 + 0.3 * place, lot)
+    claims = _claims(subject, language, size.claims, lot)
     text = language.text(lot, subject.own, size.chars_of_report, claims)
     yield Report(**key, text=text, text_sha=content_sha(text), source_path="generated")
-    # Every tenth claim has a page that holds it; half of them, where the agent cites well.
-    addresses = [f"https://example.com/{agent}/{subject.number}/{n}" for n in range(size.pages)]
+    addresses = [f"https://example.com/{AGENT}/{subject.number}/{n}" for n in range(size.pages)]
     pairs = [] if lot.random() < UNCITED else list(_pairs(len(claims), size.pages))
     for n, claim in enumerate(claims):
         yield Claim(**key, number=n, text=claim, source="published", position=text.find(claim))
     for n, page in pairs:
         url = addresses[page]
         yield Citation(**key, number=n, url=url, raw_url=url, marker=f"[{page}]", kind="published")
-    for page in range(size.pages_ok if pairs else 0):
+    for page in range(size.pages if pairs else 0):
         cited = [claims[n] for n, of_page in pairs if of_page == page]
-        held = [claim for claim in cited if lot.random() < 0.3 + 0.5 * place]
+        held = [claim for claim in cited if lot.random() < HELD]
         said = language.text(lot, subject.own, size.chars_of_page, held)
         yield Page(edition=EDITION, url=addresses[page], status="ok", text=said,
                    title=f"Page {page}", text_sha=content_sha(said), source="direct")  # fmt: skip
-    yield _extraction(agent, subject.name, content_sha(text), len(claims), len(pairs))
+    yield _extraction(AGENT, subject.name, content_sha(text), len(claims), len(pairs))
 
 
-def _claims(
-    subject: Subject, language: Language, n_claims: int, covers: float, lot: Random
-) -> list[str]:
-    """Sentences; a share `covers` of them repeats a fact, a tenth of those with another number."""
+def _claims(subject: Subject, language: Language, n_claims: int, lot: Random) -> list[str]:
+    """Sentences; some of them repeat a fact, a tenth of those with another number."""
     found = []
     for _ in range(n_claims):
-        if lot.random() >= covers:
+        if lot.random() >= COVERED:
             found.append(language.sentence(lot, subject.own))
             continue
         # No two claims say the same word for word: they would be one question, and one call.

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from tasks.agents.registry import get_agent_entry, load_agents
 from tasks.editions.prompts import assign_writing
 from tasks.warehouse.store import open_warehouse
-from tests.changed_configs import copy_configs
+from tests.changed_configs import copy_configs, reading
 from tests.servers.job_gemini import GeminiJobs
 from tests.servers.job_openai import OpenAiJobs
 from tests.servers.job_perplexity import PerplexityJobs
@@ -51,15 +51,9 @@ def write_agents(folder: Path, **more: Any) -> Path:
     return copy_configs(folder, agents=lambda s: s["agents"].update(made | more))
 
 
-@contextmanager
-def agents_of(configs: Path) -> Iterator[None]:
+def agents_of(configs: Path) -> AbstractContextManager[None]:
     """This process and those it starts read `configs`."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EVERGREEN_CONFIGS", str(configs))
-        for function in (load_agents, get_agent_entry):
-            before = function.__defaults__ or ()
-            patch.setattr(function, "__defaults__", (*before[:-1], configs))
-        yield
+    return reading(configs, load_agents, get_agent_entry)
 
 
 @contextmanager

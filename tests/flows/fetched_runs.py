@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
-
 from tasks.configuration.web import load_web
 from tasks.imports.matching import match_reports
 from tasks.imports.reports import import_reports
 from tasks.warehouse.store import open_warehouse
-from tests.changed_configs import copy_configs
+from tests.changed_configs import copy_configs, reading
 from tests.servers.http import HTML, Request, Response
 from tests.servers.serving import serving
 
@@ -94,9 +92,7 @@ def allowing(folder: Path, *addresses: str, **manners: Any) -> Iterator[Path]:
         wayback=s["wayback"] | {"per_minute": 6000}, reading=s["reading"] | {"workers": 1},
         operator="tests@example.org",
     ))  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EVERGREEN_CONFIGS", str(target))
-        patch.setattr(load_web, "__defaults__", (target,))
+    with reading(target, load_web):
         yield target
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from tasks.imports.wlc import import_edition
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.models.prices import load_prices
 from tasks.warehouse.store import open_warehouse
-from tests.changed_configs import copy_configs
+from tests.changed_configs import copy_configs, reading
 from tests.flows.plain_evaluation import evaluate_plainly
 from tests.sample_edition import PART
 from tests.servers.base import ModelServer
@@ -67,15 +67,9 @@ def write_configs(folder: Path, *, default: str = "offline", **changes: Any) -> 
     )
 
 
-@contextmanager
-def configured(configs: Path) -> Iterator[None]:
+def configured(configs: Path) -> AbstractContextManager[None]:
     """This process and those it starts read `configs`."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EVERGREEN_CONFIGS", str(configs))
-        for function in (load_judges, load_prices, load_judge_entry, load_judge):
-            before = function.__defaults__ or ()
-            patch.setattr(function, "__defaults__", (*before[:-1], configs))
-        yield
+    return reading(configs, load_judges, load_prices, load_judge_entry, load_judge)
 
 
 def prepared_sample(folder: Path, source: Path = SAMPLE) -> Path:

@@ -15,6 +15,7 @@ from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.refresh import load_refresh
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.models.prices import load_prices
+from tests.changed_configs import reading
 from tests.flows.plain_prefect import Artifacts
 from tests.rigs.month_places import SINCE, UNTIL, month_pages
 from tests.rigs.month_world import World, world
@@ -29,12 +30,9 @@ READ_HERE = (get_agent_entry, load_judge, load_judge_entry, load_agents, load_ju
 @contextmanager
 def lived_in(outside: World) -> Iterator[World]:
     """This process reads that world's configuration, and finds everybody in it."""
-    with pytest.MonkeyPatch.context() as patch:
+    with reading(outside.configs, *READ_HERE), pytest.MonkeyPatch.context() as patch:
         for name, value in outside.environment.items():
             patch.setenv(name, value)
-        for function in READ_HERE:
-            before = function.__defaults__ or ()
-            patch.setattr(function, "__defaults__", (*before[:-1], outside.configs))
         yield outside
 
 

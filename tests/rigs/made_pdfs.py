@@ -1,11 +1,9 @@
-"""PDFs made for reading: prose, two columns, tables, many pages; and two readers of them."""
+"""PDFs made for reading: prose, two columns, tables, many pages."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 
-import pdfplumber
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.platypus import (
@@ -18,8 +16,6 @@ from reportlab.platypus import (
     Table,
     TableStyle,
 )
-
-from tasks.web.plain_text import read_pdf
 
 PROSE = (
     "The Tolvane swing bridge reopened to traffic on Monday, eleven months after a coal barge "
@@ -45,7 +41,6 @@ class MadePdf:
     content: bytes
     says: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    n_pages: int
 
 
 PDF_NAMES = ("prose", "two columns", "table with lines", "table without lines", "long")
@@ -58,15 +53,15 @@ def made_pdfs() -> list[MadePdf]:
     table.setStyle(TableStyle([("GRID", (0, 0), (-1, -1), 0.5, "black")]))
     bare = Table(list(ROWS), colWidths=150)
     made_of = (
-        (made(paragraphs(PROSE)), (), 1),
-        (made(paragraphs(PROSE * 6), columns=2), (), 1),
-        (made([table, Spacer(1, 9), *paragraphs(PROSE)]), ROWS, 1),
-        (made([bare, Spacer(1, 9), *paragraphs(PROSE)]), ROWS, 1),
-        (made(paragraphs(PROSE * 400)), (), 60),
+        (made(paragraphs(PROSE)), ()),
+        (made(paragraphs(PROSE * 6), columns=2), ()),
+        (made([table, Spacer(1, 9), *paragraphs(PROSE)]), ROWS),
+        (made([bare, Spacer(1, 9), *paragraphs(PROSE)]), ROWS),
+        (made(paragraphs(PROSE * 400)), ()),
     )
     return [
-        MadePdf(name, content, PROSE, rows, n_pages)
-        for name, (content, rows, n_pages) in zip(PDF_NAMES, made_of, strict=True)
+        MadePdf(name, content, PROSE, rows)
+        for name, (content, rows) in zip(PDF_NAMES, made_of, strict=True)
     ]
 
 
@@ -87,14 +82,3 @@ def paragraphs(sentences: tuple[str, ...]) -> list[Flowable]:
     """One for each sentence."""
     style = getSampleStyleSheet()["BodyText"]
     return [Paragraph(sentence, style) for sentence in sentences]
-
-
-def _pdfplumber(content: bytes) -> str:
-    with pdfplumber.open(BytesIO(content)) as pdf:
-        return "\n\n".join(page.extract_text() for page in pdf.pages)
-
-
-PDF_READERS: dict[str, Callable[[bytes], str]] = {
-    "this project (pypdfium2)": lambda content: read_pdf(content, most_pages=1000).text,
-    "pdfplumber": _pdfplumber,
-}

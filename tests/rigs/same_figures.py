@@ -51,6 +51,8 @@ COLUMNS = 200
 """The width of the terminal: wide, so that what is added to a text moves no other line."""
 CLOSED = "http://127.0.0.1:9"
 """A proxy that is not there: nothing reaches another host."""
+EVALUATED = "evaluated"
+"""A side's warehouses before any command of same_surface changed them."""
 HANGS_SECONDS = 3600
 """After which a command counts as hung; the published edition takes long."""
 MADE = "made.json"
@@ -110,9 +112,6 @@ class Side:
             yield ("--edition", "published", "--warehouse", "published.duckdb")
         for edition in ("sample", *PROTOCOLS):
             yield ("--edition", edition, "--judge", "local", "--warehouse", "judged.duckdb")
-
-    def warehouse(self, name: str) -> str:
-        return str(self.folder / f"{name}.duckdb")
 
     def make(self, published: Path | None) -> None:
         """All warehouses, from nothing, with what making them printed."""
@@ -193,6 +192,8 @@ def made_side(commit: str | None, to: Path, address: str, published: Path | None
     side = Side(common / "code", common / "made", address)
     code_of(commit, side.code)
     side.make(published)
+    shutil.copytree(side.folder, common / EVALUATED, symlinks=True,
+                    ignore=shutil.ignore_patterns("prefect*"))  # fmt: skip
     same_surface.record(side, bool(published))
     made = {"day": today(), "rig": same_surface.version(), "published": bool(published)}
     (common / MADE).write_text(json.dumps(made), "utf-8")
@@ -231,29 +232,25 @@ def main() -> int:
         else:
             old = made_side(commit, before, address, published)
         new = made_side(None, work / "now", address, published)
-        found = compare(old, new, bool(published))
+        found = compare(before / EVALUATED, work / "now" / EVALUATED, bool(published))
         found += same_surface.changes(
             old.folder, new.folder, days=(day_of(before), day_of(work / "now")),
-            published=bool(published), without=WITHOUT, excepted=options.excepted,
+            published=bool(published), without={*MADE_AT, *INCIDENTAL}, excepted=options.excepted,
         )  # fmt: skip
-        again = shutil.copytree(
-            old.folder,
-            work / "now" / "again",
-            symlinks=True,
-            ignore=shutil.ignore_patterns("prefect*"),
-        )
+        again = shutil.copytree(before / EVALUATED, work / "now" / "again", symlinks=True)
         rescored = old.scorer() != new.scorer()
         found += pending(Side(new.code, again, address), bool(published), rescored)
     print("\n\n".join(found) or "Everything is equal, and nothing was asked again.")
     return 1 if found else 0
 
 
-def compare(old: Side, new: Side, published: bool) -> list[str]:
-    """The differences of all warehouses; says how much was compared."""
+def compare(before: Path, now: Path, published: bool) -> list[str]:
+    """The differences of all warehouses in two folders; says how much was compared."""
     found = []
     for name in ("sample", "judged", *(["published"] if published else [])):
-        found += differences(old.warehouse(name), new.warehouse(name))
-        rows = {table: len(rows) for table, rows in contents(new.warehouse(name)).items()}
+        old, new = str(before / f"{name}.duckdb"), str(now / f"{name}.duckdb")
+        found += differences(old, new)
+        rows = {table: len(rows) for table, rows in contents(new).items()}
         said = ", ".join(f"{rows[table]:,} {table}" for table in ("cells", "verdicts", "scores",
                                                                   "calls"))  # fmt: skip
         print(f"{name}: {said}; {sum(rows.values()):,} rows in all")

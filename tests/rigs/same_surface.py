@@ -22,6 +22,7 @@ from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import NamedTuple, Protocol
@@ -83,9 +84,14 @@ MASKS = (
     Mask(r"\b[\d.]+ hours ago", "<hours> ago", "grows with the time that the commands take"),
     Mask(r"\bschema (\d+), [\d.]+ MB", r"schema \1, <size>", "DuckDB's files have free blocks"),
     Mask(r'("(?:latency_)?seconds": ?)[\d.e-]+', r"\1<seconds>", "how long a model took", CALLS),
-    Mask(r"(?m)([ ,])\d+\.\d+ *$", r"\1<seconds>", "likewise, the last column", SUMS_OF_CALLS),
+    Mask(r"(?m)[ ,]+\d+\.\d+ *$", " <seconds>", "likewise, the last column", SUMS_OF_CALLS),
     Mask(r'("(?:cached_tokens|response_id|tries)": ?)[^,}\n]+', r"\1<incidental>",
          "how a call went: what is cached hangs on the order of calls", CALLS),
+    Mask(r'"sha256": ?"[0-9a-f]{64}"', '"sha256": "<sha>"',
+         "of files that hold moments; each file of a site is compared itself", "*/site.json"),
+    Mask(r"(?m)^[0-9a-f]{64}(?= )", "<sha>", "likewise", "*SHA256SUMS*"),
+    Mask(r'"(sha256|bytes)": ?"?[0-9a-f]+"?', r'"\1": <file>',
+         "of tables with moments; they are compared as exports", "*backup*"),
     Mask(r"(127\.0\.0\.1|localhost):\d{4,5}", "<host>:<port>", "servers take a free port"),
 )  # fmt: skip
 
@@ -237,39 +243,45 @@ def read(name: str, file: Path, day: str, without: Collection[str]) -> str:
         return mask(name, read_table(file, without), day)
     content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     try:
-        return mask(name, content.decode(), day)
+        text = mask(name, content.decode(), day)
     except UnicodeDecodeError:
         return f"{len(content)} bytes, sha256 {sha256(content).hexdigest()}"
+    if file.suffix == ".jsonl":  # calls are listed as they were answered
+        return "\n".join(sorted(text.split("\n")))
+    return text
 
 
 def read_table(file: Path, without: Collection[str]) -> str:
     """Return a Parquet file's columns and rows."""
-    table = f"read_parquet('{file}')"
     with duckdb.connect() as connection:
-        types = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
-        kept = [f'"{column}"' for column, *_ in types if column not in without]
-        query = f"SELECT {', '.join(kept)} FROM {table} ORDER BY ALL"
-        rows = connection.execute(query).fetchall() if kept else []
-    listed = [f"{column} {kind}" for column, kind, *_ in types]
-    return "\n".join([*listed, *map(repr, rows)])
+        table = connection.read_parquet(str(file))
+        kept = [f'"{column}"' for column in table.columns if column not in without]
+        texts = ", ".join(f"{column}::VARCHAR" for column in kept)
+        rows = table.order(", ".join(kept)).project(texts).fetchall() if kept else []
+        columns = zip(table.columns, table.types, strict=True)
+        return "\n".join([*(f"{column} {kind}" for column, kind in columns), *map(repr, rows)])
 
 
 def diff(name: str, before: str, now: str, excepted: Sequence[str]) -> Iterator[str]:
     """Yield the difference of two texts, cut to a readable length; nothing if there is none."""
+    if before == now:
+        return
+    old, new = lines_of(before), lines_of(now)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    begin = max(0, alike - 1)
     shown = [
-        *difflib.unified_diff(
-            lines_of(before), lines_of(now), f"before/{name}", f"now/{name}", n=1, lineterm=""
-        )
+        f"--- before/{name}",
+        f"+++ now/{name}, from line {begin + 1}",
+        *list(difflib.unified_diff(old[begin:], new[begin:], n=1, lineterm=""))[2:],
     ]
     changed = [line for line in shown[2:] if line[0] in "+-"]
-    if all(any(re.search(pattern, line) for pattern in excepted) for line in changed):
-        return
-    yield "\n".join(shorten(shown))
+    if not all(any(re.search(pattern, line) for pattern in excepted) for line in changed):
+        yield "\n".join(shorten(shown))
 
 
 def lines_of(text: str) -> list[str]:
     """Return a text's lines; long ones, as of JSON and HTML, in parts."""
-    return re.sub(LONG_LINE, lambda line: re.sub(r"(?<=[>,;}])", "\n", line[0]), text).splitlines()
+    return re.sub(LONG_LINE, lambda line: re.sub(r"(?<=[>,;}])", "\n", line[0]), text).split("\n")
 
 
 def shorten(lines: Sequence[str]) -> list[str]:

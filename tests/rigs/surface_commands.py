@@ -139,7 +139,7 @@ SAMPLE = Session(
     agents jobs +
     agents jobs --state lost
     sql "SELECT agent, count(*) AS n FROM reports GROUP BY agent ORDER BY agent" *
-    sql "SELECT avg(value) AS mean, min(value) AS least FROM scores" *
+    sql "SELECT metric, min(value), max(value) FROM scores GROUP BY ALL ORDER BY 1" *
     sql "DELETE FROM reports"
     sql "SELECT nothing FROM reports"
     sql "SELECT"

@@ -4,9 +4,11 @@ import csv
 import io
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from tasks.annotation.sheet import Sheet
 from tasks.annotation.table import COLUMNS, make_rows
@@ -28,6 +30,13 @@ ARTICLE = "Mercury_(planet)"
 def sample_warehouse(folder: Path) -> Path:
     """A warehouse of one's own in `folder`, with the sample edition imported."""
     return Path(shutil.copy(_imported_once(), folder / "warehouse.duckdb"))
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    """With the sample edition imported."""
+    with open_warehouse(sample_warehouse(tmp_path)) as opened:
+        yield opened
 
 
 @cache

@@ -37,6 +37,6 @@ def made(warehouse: Warehouse, items: list[PendingKeyPoints]) -> None:
     async def make() -> None:
         async with open_judge(warehouse, JUDGE) as session:
             for item in items:
-                await make_key_points(warehouse, session.judge, item)
+                await make_key_points(warehouse, session, item)
 
     asyncio.run(make())

@@ -1,6 +1,7 @@
 """Editions that cite pages, for tests of fetching and reading them."""
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.pages import Fetch, Page
@@ -44,3 +45,12 @@ def a_fetch(url: str, **more: object) -> Fetch:
         "http_status": 200,
     }  # fmt: skip
     return Fetch.model_validate(given | more)
+
+
+def pass_hours(warehouse: Warehouse, hours: float) -> None:
+    """Let all that was fetched have been fetched earlier."""
+    earlier = [
+        row.model_copy(update={"fetched_at": row.fetched_at - timedelta(hours=hours)})
+        for row in warehouse.rows(Fetch, "true")
+    ]
+    warehouse.write(Change(Fetch, earlier))

@@ -79,7 +79,7 @@ def work(warehouse: Warehouse, folder: Path) -> list[str]:
         async with open_judge(warehouse, JUDGE) as session:
             for pending in find_pending_drafts(warehouse, "e", folder):
                 try:
-                    await draft_article(warehouse, session, pending, JUDGE)
+                    await draft_article(warehouse, session, pending)
                 except NoDraft as error:
                     said.append(str(error))
         return said

@@ -7,7 +7,6 @@ import asyncio
 import gzip
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -70,16 +69,15 @@ def page(url: str) -> Page:
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse, tmp_path: Path) -> Warehouse:
     """A query with three clicked documents, and a report on it."""
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        import_queries(opened, SET, read_drgym(a_copy(tmp_path)).queries, "gym")
-        text = "The tower was painted red in 1890."
-        opened.write(
-            Change(Agent, [Agent(edition="gym", agent="a", name="a")]),
-            Change(Report, [a_row(Report, edition="gym", assignment="1", text=text)]),
-        )
-        yield opened
+    import_queries(warehouse, SET, read_drgym(a_copy(tmp_path)).queries, "gym")
+    text = "The tower was painted red in 1890."
+    warehouse.write(
+        Change(Agent, [Agent(edition="gym", agent="a", name="a")]),
+        Change(Report, [a_row(Report, edition="gym", assignment="1", text=text)]),
+    )
+    return warehouse
 
 
 def fetched(warehouse: Warehouse, *urls: str) -> None:

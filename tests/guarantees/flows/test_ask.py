@@ -1,10 +1,11 @@
 """Reports are bought over real sockets: each once, whatever goes wrong on the way."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-import yaml
 
+from tests.changed_configs import change
 from tests.flows.asked_runs import N_ARTICLES, ask, askable, serving_agent
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows, value
@@ -101,17 +102,14 @@ def test_a_lost_answer_is_shown_resolved_by_a_person_and_bought_only_then(
 def test_one_agent_with_a_wrong_key_leaves_the_other_alone(
     path: Path, agent_configs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
-    listed["agents"]["stranger"] = listed["agents"]["openai"] | {}
-    listed["agents"]["stranger"]["ask"] = listed["agents"]["openai"]["ask"] | {"key_env": "WRONG"}
+    def add_stranger(settings: dict[str, Any]) -> None:
+        known = settings["agents"]["openai"]
+        settings["agents"]["stranger"] = known | {"ask": known["ask"] | {"key_env": "WRONG"}}
+
     monkeypatch.setenv("WRONG", "another-key")
-    before = (agent_configs / "agents.yaml").read_text("utf-8")
-    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
-    try:
-        with serving_agent(server_of("openai"), "openai"):
-            state = ask(path, "openai", "stranger")
-    finally:
-        (agent_configs / "agents.yaml").write_text(before, "utf-8")
+    change(agent_configs / "agents.yaml", add_stranger)
+    with serving_agent(server_of("openai"), "openai"):
+        state = ask(path, "openai", "stranger")
     assert state.name == "Partial"
     assert "stranger 3 of 3 are left" in state.message
     assert "another-key" not in state.message
@@ -156,12 +154,8 @@ def test_an_agent_asked_by_hand_finds_its_prompts_in_a_folder_and_leaves_its_rep
     path: Path, agent_configs: Path, tmp_path: Path, evergreen: Evergreen
 ) -> None:
     folder = tmp_path / "drop"
-    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
-    listed["agents"]["by_hand"] = {
-        "name": "By hand",
-        "ask": {"kind": "file_drop", "folder": str(folder)},
-    }
-    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+    by_hand = {"name": "By hand", "ask": {"kind": "file_drop", "folder": str(folder)}}
+    change(agent_configs / "agents.yaml", lambda s: s["agents"].update(by_hand=by_hand))
     ask_by_hand = ("ask", "--agent", "by_hand", "--edition", "sample", "--warehouse", path)
     code, _, said = evergreen(*ask_by_hand)
     assert code == 1

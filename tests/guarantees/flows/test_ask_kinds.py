@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from tests.changed_configs import change
 from tests.flows.asked_runs import KEY, N_ARTICLES, PRICE, QUICK, URL, ask, askable
 from tests.flows.llm_runs import rows
 from tests.servers.agent_anthropic import AnthropicServer
@@ -30,7 +30,7 @@ SERVERS: dict[str, tuple[str, str, Any]] = {
 
 @pytest.fixture
 def path(sample: Path, agent_configs: Path, tmp_path: Path) -> Path:
-    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
+    made = {}
     for name, (kind, _, _) in SERVERS.items():
         where = (
             {"url": "http://127.0.0.1:9", "url_env": URL}
@@ -38,8 +38,8 @@ def path(sample: Path, agent_configs: Path, tmp_path: Path) -> Path:
             else {"model": "a-model", "base_url_env": URL}
         )
         given = {"kind": kind, "key_env": KEY, "limits": QUICK, "price": PRICE}
-        listed["agents"][name] = {"name": name, "ask": given | where}
-    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+        made[name] = {"name": name, "ask": given | where}
+    change(agent_configs / "agents.yaml", lambda s: s["agents"].update(made))
     return askable(sample, tmp_path)
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
+from tests.changed_configs import change
 from tests.flows.asked_runs import KEY, QUICK, URL, ask
 from tests.flows.conftest import Evergreen
 from tests.flows.llm_runs import rows
@@ -24,9 +24,8 @@ CHAT = {"kind": "chat", "model": "a-model", "base_url_env": URL, "key_env": KEY,
 @pytest.fixture
 def chat(agent_configs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatAgentServer]:
     """A served agent `writer` behind a chat completions endpoint."""
-    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
-    listed["agents"]["writer"] = {"name": "Writer", "ask": CHAT}
-    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+    writer = {"name": "Writer", "ask": CHAT}
+    change(agent_configs / "agents.yaml", lambda s: s["agents"].update(writer=writer))
     server = ChatAgentServer("It grew ([Growth](https://a.example.org/growth)).")
     with serving(server) as address:
         monkeypatch.setenv(URL, f"{address}/v1")

@@ -2,7 +2,6 @@
 by different versions do not stand side by side as final."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +19,7 @@ from tasks.scores import compute_scores
 from tasks.scoring.rows import build_leaderboard_rows
 from tasks.verdicts import CellJudge, write_cell
 from tasks.warehouse.results import LeaderboardRow, Score
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.rigs import research_editions
 from tests.tasks.protocols.framed import Told, ok
@@ -39,11 +38,10 @@ def rubric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     monkeypatch.setattr(research_editions, "PROTOCOLS", {"gym": "research_gym"})
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        research_editions.write_research_editions(opened)
-        yield opened
+    research_editions.write_research_editions(warehouse)
+    return warehouse
 
 
 def judge() -> Told:

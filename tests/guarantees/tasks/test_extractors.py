@@ -263,28 +263,24 @@ def test_what_the_ledger_has_needs_no_permission(extracted: Path) -> None:
         assert describe_extraction(of_judge(extracted), None) is None
 
 
+def make_older(path: Path) -> None:
+    with open_warehouse(path) as store:
+        made = store.rows(Extraction, "source = 'offline'")
+        older = [row.model_copy(update={"extractor_version": "offline-0"}) for row in made]
+        store.write(Change(Extraction, older))
+
+
 def test_an_earlier_version_of_the_offline_extraction_is_updated_offline_and_kept(
     offline: Path,
 ) -> None:
-    with open_warehouse(offline) as store:
-        old = [
-            row.model_copy(update={"extractor_version": "offline-0"})
-            for row in store.rows(Extraction, "source = 'offline'")
-        ]
-        store.write(Change(Extraction, old))
+    make_older(offline)
+    with open_warehouse(offline):
         assert describe_extraction(of_judge(offline), None) is None
         assert "extracted offline" in (describe_kept_extractions(of_judge(offline)) or "")
     assert judged(offline)[0] == 0
     assert rows(offline, SOURCES) == [("offline", N_TEXTS), ("published", N_PUBLISHED)]
     versions = "SELECT count(*) FROM extractions WHERE extractor_version = 'offline-0'"
     assert value(offline, versions) == 0
-
-
-def make_older(path: Path) -> None:
-    with open_warehouse(path) as store:
-        made = store.rows(Extraction, "source = 'offline'")
-        older = [row.model_copy(update={"extractor_version": "offline-0"}) for row in made]
-        store.write(Change(Extraction, older))
 
 
 def test_what_a_model_was_paid_to_judge_by_is_read_anew_only_on_demand(

@@ -1,7 +1,6 @@
 """Key points of an edition's articles: made by a model, quoted, merged, bought once."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +12,13 @@ from tasks.planning.estimate import estimate_key_points
 from tasks.planning.stages import count_stages
 from tasks.warehouse.rows import Article, content_sha
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.servers.oracle import Oracle
-from tests.tasks.annotated import sample_warehouse
+from tests.tasks.annotated import warehouse
 from tests.tasks.answering import JUDGE, answering, made
+
+__all__ = ["warehouse"]
 
 
 class Changing(Oracle):
@@ -37,12 +38,6 @@ def model() -> Iterator[Changing]:
     changing = Changing()
     with answering(model=changing):
         yield changing
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(sample_warehouse(tmp_path)) as opened:
-        yield opened
 
 
 def n_calls(warehouse: Warehouse) -> int:

@@ -87,7 +87,7 @@ def work(warehouse: Warehouse, judge: str = JUDGE) -> list[str]:
         async with open_judge(warehouse, judge) as session:
             for item in pending(warehouse, judge):
                 try:
-                    await make_questions(warehouse, session, item, judge)
+                    await make_questions(warehouse, session, item)
                 except QuestionsOpen as error:
                     problems.append(str(error))
         return problems

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import rows, value
 from tests.rigs import month_kills
-from tests.rigs.compared_tables import contents, differences
+from tests.rigs.compared_tables import differences
 from tests.rigs.mediawiki.running import missing, running
 from tests.rigs.month_kills import Kill, KilledMonth, moments
 from tests.rigs.month_places import month_pages
@@ -129,19 +129,3 @@ def test_killed_in_each_of_its_parts_it_becomes_the_same_month(
         "collecting", "asking agents", "fetching", "judging",
     ]  # fmt: skip
     check_as_calm(killed, calm, outside, tmp_path)
-
-
-def test_a_second_refresh_verifies_it_and_buys_nothing(outside: World, killed: Done) -> None:
-    before = contents(killed.warehouse)
-    calls = "SELECT * FROM calls ORDER BY call_id"
-    bought = rows(killed.warehouse, calls)
-    mark = (killed.site / "site.json").stat().st_mtime_ns
-    outside.renewed()
-    driver = driver_of(outside, killed.warehouse.parent)
-    driver.begin()
-    assert driver.wait() == 0, driver.said()
-    assert "is unchanged: manifest" in driver.said()
-    assert set(outside.counts().values()) == {0}
-    assert contents(killed.warehouse) == before
-    assert rows(killed.warehouse, calls) == bought
-    assert (killed.site / "site.json").stat().st_mtime_ns == mark

@@ -170,15 +170,6 @@ def test_figures_that_are_not_those_of_the_scores_are_neither_asked_about_nor_pu
     assert not to.exists()
 
 
-def test_a_folder_that_holds_something_else_is_refused_before_anybody_is_asked(
-    api: str, warehouse: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "thesis.txt").write_text("years of work")
-    state, _ = decide(api, warehouse, [], to=str(tmp_path))
-    assert state.type.value == "FAILED"
-    assert "not a site by Evergreen" in state.message
-
-
 def worsen(store: Warehouse, judge: str = "offline") -> None:
     """Another score of one report, without what follows from it."""
     score = store.rows(Score, "judge = $1 AND value > 0", [judge])[0]

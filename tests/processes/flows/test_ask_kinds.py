@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.changed_configs import change
 from tests.flows.asked_runs import KEY, URL, ask
 from tests.flows.llm_runs import value
 from tests.guarantees.flows.test_ask_kinds import TEXT, path
@@ -20,9 +20,8 @@ def test_the_key_of_an_agent_can_come_from_a_prefect_secret_block(
 ) -> None:
     from prefect.blocks.system import Secret
 
-    listed = yaml.safe_load((agent_configs / "agents.yaml").read_text("utf-8"))
-    listed["agents"]["chat"]["ask"]["key_block"] = "evergreen-agent-key"
-    (agent_configs / "agents.yaml").write_text(yaml.safe_dump(listed), "utf-8")
+    block = {"key_block": "evergreen-agent-key"}
+    change(agent_configs / "agents.yaml", lambda s: s["agents"]["chat"]["ask"].update(block))
 
     async def keep() -> None:
         await Secret(value="a-kept-key").save("evergreen-agent-key", overwrite=True)

@@ -74,4 +74,5 @@ def test_a_run_of_a_deployment_gives_its_place_back_while_a_person_thinks(
         assert (to / "index.html").exists()
         with open_warehouse(warehouse) as store:
             found = store.rows(Publication, "edition = 'sample' AND folder = $1", [str(to)])
-        assert [row.is_written for row in found] == [False, True]
+        # A run that was suspended begins anew, and comes by the question once more.
+        assert [row.is_written for row in found] == [False, False, True]

@@ -1,8 +1,7 @@
 """The analyses of an edition together: what is analysed, and what is said of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -12,7 +11,7 @@ from tasks.analysis import leakage as flaws
 from tasks.analysis.analyses import TABLES, Analysis, run_analyses
 from tasks.costs import editions as analysis_costs
 from tasks.editions.names import UnknownName
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tests.tasks.scored_articles import COVERAGE, FIRST, WRITING, Values, articles, scored
 
 CATEGORIES = ("Art", "Art", "War", "War", "Maths", None)
@@ -27,10 +26,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        articles(opened, CATEGORIES)
-        yield opened
+def warehouse(warehouse: Warehouse) -> Warehouse:
+    articles(warehouse, CATEGORIES)
+    return warehouse
 
 
 def given(warehouse: Warehouse, *metrics: tuple[str, str]) -> None:

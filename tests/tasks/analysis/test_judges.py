@@ -1,8 +1,5 @@
 """Two judges of the same reports: what they say alike, what differs, what that does to figures."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tasks.analysis.judges import (
@@ -16,9 +13,12 @@ from tasks.analysis.judges import (
 from tasks.editions.names import UnknownName
 from tasks.warehouse.results import Score, Verdict
 from tasks.warehouse.rows import Status
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.annotated import sample_warehouse
+from tests.tasks.annotated import warehouse
+from tests.tasks.made_rows import a_row
+
+__all__ = ["warehouse"]
 
 OLD, NEW = "offline", "local"
 AGENT = "sample_blogger"
@@ -26,39 +26,23 @@ MERCURY, BRIDGES = "Mercury_(planet)", "Seven_Bridges_of_Königsberg"
 YES, NO = "consistent", "not_support"
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(sample_warehouse(tmp_path)) as opened:
-        yield opened
-
-
 def judged(warehouse: Warehouse, judge: str, assignment: str, *labels: str | None) -> None:
     """Coverage of one report: its verdicts (None: the judge gave no answer) and its score."""
-    cell = f"{judge} {assignment}"
+    of = {"edition": "sample", "agent": AGENT, "assignment": assignment, "judge": judge}
+    of["cell_id"] = f"{judge} {assignment}"
     verdicts = [
-        Verdict(
-            cell_id=cell, edition="sample", protocol="wiki_fact", step="coverage", agent=AGENT,
-            assignment=assignment, item=f"fact:{number}", judge=judge, model_version="m",
-            prompt_sha="p", label=label, status=Status.OK if label else Status.JUDGE_ERROR,
-        )
+        a_row(Verdict, **of, step="coverage", item=f"fact:{number}", label=label,
+              status=Status.OK if label else Status.JUDGE_ERROR)
         for number, label in enumerate(labels)
     ]  # fmt: skip
-    decided = [label for label in labels if label]
-    covered = float(decided.count(YES))
-    score = Score(
-        edition="sample", protocol="wiki_fact", agent=AGENT, assignment=assignment, judge=judge,
-        metric="coverage_wiki", value=covered / len(decided), numerator=covered,
-        n_items=len(decided), state="done", cell_id=cell, scorer_version="1",
-    )  # fmt: skip
+    n, covered = len(labels) - labels.count(None), float(labels.count(YES))
+    score = a_row(Score, **of, value=covered / n, numerator=covered, n_items=n)
     warehouse.write(Change(Verdict, verdicts), Change(Score, [score]))
 
 
 def pending(warehouse: Warehouse, judge: str, assignment: str) -> None:
-    score = Score(
-        edition="sample", protocol="wiki_fact", agent=AGENT, assignment=assignment, judge=judge,
-        metric="coverage_wiki", value=None, state="pending", scorer_version="1",
-    )  # fmt: skip
-    warehouse.write(Change(Score, [score]))
+    of = {"edition": "sample", "agent": AGENT, "assignment": assignment, "judge": judge}
+    warehouse.write(Change(Score, [a_row(Score, **of, value=None, state="pending")]))
 
 
 def test_only_items_that_both_decided_are_compared(warehouse: Warehouse) -> None:

@@ -1,22 +1,19 @@
 """Metrics side by side: what each rests on, how they agree, and that nothing is averaged."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tasks.analysis.protocols import NO_OVERALL, ProtocolComparison, compare_headline_metrics
 from tasks.editions.names import UnknownName
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tests.tasks.scored_articles import COVERAGE, WRITING, articles, scored
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        articles(opened, ())
-        yield opened
+def warehouse(warehouse: Warehouse) -> Warehouse:
+    articles(warehouse, ())
+    return warehouse
 
 
 def compared(warehouse: Warehouse, **more: Any) -> ProtocolComparison:

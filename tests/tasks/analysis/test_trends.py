@@ -1,6 +1,5 @@
 """Figures over editions, and by the age of articles."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,17 +14,12 @@ from tasks.protocols.registry import get_protocol
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 from tests.tasks.scored_articles import COVERAGE, FIRST, WRITING, articles, scored
 from tests.tasks.warehouse.test_store import take_back_to_the_oldest_schema
 
 WRITTEN = Metric("wiki_writing", get_protocol("wiki_writing").metrics[0])
 COVERED = Metric("wiki_fact", get_protocol("wiki_fact").metrics[0])
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
 
 
 def test_editions_follow_by_their_newest_article_and_undated_ones_come_last(
@@ -113,11 +107,8 @@ def test_age_is_counted_back_from_the_newest_article(warehouse: Warehouse) -> No
 
 def test_a_collected_edition_ends_with_its_window(warehouse: Warehouse) -> None:
     articles(warehouse, ("Art",))
-    window = Collection(
-        edition="e", api_url="https://example.org", category="c", created_since=FIRST,
-        created_until=FIRST + timedelta(days=30), n_articles=1, spread=False, rules="{}",
-        formula_version="1",
-    )  # fmt: skip
+    until = FIRST + timedelta(days=30)
+    window = a_row(Collection, created_since=FIRST, created_until=until, spread=False)
     warehouse.write(Change(Collection, [window]))
     scored(warehouse, {WRITING: {"one": (0.5,)}})
     found = load_ages(warehouse, "e", values_of(warehouse, "e", "offline", WRITTEN))

@@ -1,6 +1,5 @@
 """Judges beside each other, beside people, and beside what they cost."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,18 +16,15 @@ from tasks.annotation.table import AnnotationError
 from tasks.editions.names import UnknownName
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.annotated import AGENT, ARTICLE, OTHER, fill, judged, sample_warehouse, score
+from tests.tasks.annotated import AGENT, ARTICLE, OTHER, fill, judged, score, warehouse
+from tests.tasks.made_rows import a_row
+
+__all__ = ["warehouse"]
 
 NOBODY = PeopleLabels({})
 ITEMS = [("neutral", "n_1"), ("neutral", "n_2"), ("broad_coverage", "bc_1"), ("neutral", "n_3")]
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(sample_warehouse(tmp_path)) as opened:
-        yield opened
 
 
 def said(*labels: str) -> dict[tuple[str, str], str]:
@@ -46,11 +42,8 @@ def people(**labels: dict[tuple[str, str], str]) -> PeopleLabels:
 
 
 def call(call_id: str, cost: float | None) -> Call:
-    return Call(
-        call_id=call_id, request_id=call_id, attempt=1, provider="p", model="m", parameters="{}",
-        reply_schema="{}", system_prompt="", prompt="", prompt_sha="", judge="llm",
-        protocol="wiki_writing", step="s", status="ok", delivery="live", cost_usd=cost,
-    )  # fmt: skip
+    of = {"call_id": call_id, "request_id": call_id, "judge": "llm", "protocol": "wiki_writing"}
+    return a_row(Call, **of, cost_usd=cost)
 
 
 def test_two_judges_are_compared_step_by_step_and_over_all(warehouse: Warehouse) -> None:

@@ -1,6 +1,5 @@
 """Sheets out of the sample edition, and labels back into the warehouse."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,9 @@ from tasks.warehouse.labels import AnnotationItem, HumanLabel
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.annotated import AGENT, ARTICLE, OTHER, fill, sample_warehouse
+from tests.tasks.annotated import AGENT, ARTICLE, OTHER, fill, warehouse
 
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(sample_warehouse(tmp_path)) as opened:
-        yield opened
+__all__ = ["warehouse"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -19,6 +19,7 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.tasks.cited_pages import AGENT, EDITION, a_fetch, a_page, cite
+from tests.tasks.made_rows import a_row
 
 ONE, TWO = "https://a.org/one", "https://b.org/two"
 EARLY, LATE = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 11, 2, tzinfo=UTC)
@@ -74,10 +75,8 @@ def test_other_ways_are_for_pages_that_came_to_nothing_and_may_be_named_to_other
 def test_snapshots_are_looked_for_around_when_the_edition_was_begun(warehouse: Warehouse) -> None:
     cite(warehouse, {AGENT: [ONE]})
     assert find_pending_pages(warehouse, EDITION, "direct")[0].cited_on is None
-    begun = Collection(
-        edition=EDITION, api_url="x", category="c", created_since=EARLY, created_until=LATE,
-        n_articles=1, rules="{}", formula_version="1", begun_at=LATE,
-    )  # fmt: skip
+    window = {"created_since": EARLY, "created_until": LATE, "begun_at": LATE}
+    begun = a_row(Collection, edition=EDITION, **window)
     warehouse.write(Change(Collection, [begun]))
     assert find_pending_pages(warehouse, EDITION, "direct")[0].cited_on == date(2026, 11, 2)
 

@@ -1,15 +1,12 @@
 """Which pages an agent that is given the sources gets, and who else may have them."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tasks.archive.pending import describe_open_pages, find_pending_pages
 from tasks.planning.month import has_pages
 from tasks.planning.sources import choose_seed_pages, find_missing_sources
 from tasks.warehouse.pages import Page, SeedPage
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import ArticleLink
 from tasks.warehouse.writer import Change
 from tests.tasks.cited_pages import EDITION, a_page, cite
@@ -18,20 +15,19 @@ AGENT = "sources_baseline"
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse) -> Warehouse:
     """Two articles; the first cites four pages, among them an encyclopedia, the second two."""
     links = {
         "a": ["https://a.org/1", "https://en.wikipedia.org/wiki/A", "https://a.org/2",
               "https://a.org/3"],
         "b": ["https://b.org/1", "https://a.org/1"],
     }  # fmt: skip
-    with open_warehouse(tmp_path / "w.duckdb") as store:
-        store.write(Change(ArticleLink, [
-            ArticleLink(edition=EDITION, article=article, number=number, url=url,
-                        raw_url=url.replace("https", "http"))
-            for article, urls in links.items() for number, url in enumerate(urls)
-        ]))  # fmt: skip
-        yield store
+    warehouse.write(Change(ArticleLink, [
+        ArticleLink(edition=EDITION, article=article, number=number, url=url,
+                    raw_url=url.replace("https", "http"))
+        for article, urls in links.items() for number, url in enumerate(urls)
+    ]))  # fmt: skip
+    return warehouse
 
 
 def chosen(warehouse: Warehouse, most: int) -> list[str]:

@@ -42,16 +42,7 @@ def written(folder: Path, said: object, name: str = "entries.json") -> Path:
     ("code", "name"),
     [
         ("00", "Unclassified"),
-        ("01", "Academia & Research"),
-        ("02", "News & Current Affairs"),
-        ("03", "Sports & Competitions"),
-        ("04", "Commonsense & Education"),
-        ("05", "Law & Politics"),
-        ("06", "Business & Finance"),
         ("07", "Technology Intelligence"),
-        ("08", "Environment & Sustainability"),
-        ("09", "History & Social Sciences"),
-        ("10", "Health & Medicine"),
         ("11", "11"),
     ],
 )

@@ -25,10 +25,8 @@ from tasks.warehouse.wiki_editions import Candidate, Collection, ExcludedArticle
 from tasks.warehouse.writer import Change
 from tests.servers.http import Request, Response, json_response
 from tests.servers.serving import serving
-from tests.tasks.collection.test_listing import NOW, SETTINGS, warehouse
+from tests.tasks.collection.test_listing import NOW, SETTINGS
 from tests.tasks.wikipedia.conftest import OPERATOR, SimulatedClock
-
-__all__ = ["warehouse"]
 
 GOOD = {1: "Mill", 2: "Weir", 3: "Lock", 4: "Sluice"}
 """The wiki's good articles by page id."""

@@ -1,6 +1,5 @@
 """Beginning a collection, going on with it, and dropping it."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from tasks.collection.request import (
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.imports.wlc import import_edition
 from tasks.warehouse.rows import Edition
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
 from tasks.warehouse.writer import Change
 from tests.rigs.mediawiki.decoys import SINCE, UNTIL
@@ -26,12 +25,6 @@ from tests.tasks.benchmarks.questions_builder import import_questions, write_que
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SETTINGS = load_wikipedia()
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as store:
-        yield store
 
 
 def begun(warehouse: Warehouse, **asked: object) -> Collection:

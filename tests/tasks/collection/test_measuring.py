@@ -20,10 +20,9 @@ from tasks.warehouse.writer import Change
 from tests.rigs.mediawiki.collecting import OPERATOR
 from tests.rigs.mediawiki.decoys import IN_JUNE, SINCE, UNTIL, good, prose
 from tests.rigs.paper_wiki import PaperWiki, paper_wiki
-from tests.tasks.collection.test_listing import NOW, SETTINGS, warehouse
+from tests.tasks.collection.test_listing import NOW, SETTINGS
 from tests.tasks.wikipedia.conftest import SimulatedClock
 
-__all__ = ["warehouse"]
 RULES_1 = '{"fewest_words": 300, "margin": 10, "version": 1}'
 GOOD = "{{GA|10:00, 10 December 2025 (UTC)|topic=Songs|page=1}}"
 PAGES = [

@@ -5,9 +5,8 @@ import pytest
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Candidate, Collection
 from tasks.warehouse.writer import Change
-from tests.tasks.collection.test_listing import NOW, begun, warehouse
+from tests.tasks.collection.test_listing import NOW, begun
 
-__all__ = ["warehouse"]
 CATEGORIES = ("unknown", "unknown", "History", "Music", "History")
 """Of candidates from the best to the worst."""
 

@@ -56,11 +56,7 @@ DRAFT = DraftFile(
 OF = {"protocol": "rigorous", "metric": "rigorous_quality", "assignment": "Red_Lighthouse"}
 SCORE = a_row(Score, **OF, numerator=0.5, n_items=1)
 ROW = a_row(LeaderboardRow, protocol=OF["protocol"], metric=OF["metric"])
-PAIR = AgentPair(
-    edition="e", protocol="rigorous", metric="rigorous_quality", judge="j", agent="a", other="b",
-    n_articles=1, n_pairs=1, seed=1, difference=0.1, low=None, high=None, effect_size=None,
-    better_share=None, p=None, p_adjusted=None,
-)  # fmt: skip
+PAIR = a_row(AgentPair, protocol=OF["protocol"], metric=OF["metric"], difference=0.1)
 
 
 @pytest.fixture(scope="module")

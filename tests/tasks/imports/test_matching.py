@@ -76,12 +76,6 @@ def test_two_files_for_one_assignment_are_both_left() -> None:
     )
 
 
-def test_one_report_in_two_formats_is_left() -> None:
-    found = match_names(["idx-12", "idx-12"], KNOWN)
-    assert [m.assignment for m in found] == [None, None]
-    assert "another format" in str(found[0].problem)
-
-
 def test_a_guess_gives_way_to_a_certain_match() -> None:
     certain, guess = match_names(["2010_NFC_Game", "2"], KNOWN)
     assert (certain.assignment, guess.assignment) == ("2010_NFC_Game", None)

@@ -1,6 +1,5 @@
 """A cell's id changes with what its verdicts rest on, and with nothing else."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ BOUND = int(TOKENS * BYTES_PER_TOKEN)
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse) -> Warehouse:
     """Reports by what they cite: a short page, a long one, a short one many times."""
     reports = {
         "short": [("red tower", [SHORT])],
@@ -37,9 +36,8 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
         "unlisted": [("red tower", [LONG])],
     }
     pages = [page(SHORT, "s" * BOUND), page(LONG, "l" * (BOUND + 1)), page(OTHER, "o" * 9 * BOUND)]
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        write_edition(opened, reports, pages, untrusted=["unlisted"])
-        yield opened
+    write_edition(warehouse, reports, pages, untrusted=["unlisted"])
+    return warehouse
 
 
 def ids(warehouse: Warehouse, judge: Judge) -> dict[str, str]:

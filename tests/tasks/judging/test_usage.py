@@ -8,6 +8,7 @@ from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Report
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 
 def job(name: str, assignment: str, attempt: int = 1, turn: int = 1, **took: int | None) -> Job:
@@ -22,10 +23,7 @@ def job(name: str, assignment: str, attempt: int = 1, turn: int = 1, **took: int
 
 
 def report(assignment: str, source: str) -> Report:
-    return Report(
-        edition="e", agent="a", assignment=assignment, text="Text.", text_sha="sha",
-        source_path=source,
-    )  # fmt: skip
+    return a_row(Report, assignment=assignment, source_path=source)
 
 
 def test_turns_are_summed_other_attempts_are_not_and_imports_took_nothing(tmp_path: Path) -> None:

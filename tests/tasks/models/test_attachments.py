@@ -258,10 +258,3 @@ def test_a_judge_sees_what_its_entry_says_in_the_forms_its_interface_takes(
     assert ("application/pdf" in found) == ("pdf" in reads)
     assert "image/tiff" not in found
     assert bool(found) == bool(reads)
-
-
-@EVERY
-def test_the_servers_refuse_what_the_interfaces_do(kind: type[ModelServer], tmp_path: Path) -> None:
-    tiff = kept(tmp_path, b"II*\x00", "image/tiff")
-    (error,) = ask(kind(), with_files(question(), tiff))
-    assert isinstance(error, RequestRejected)

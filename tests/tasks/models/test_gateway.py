@@ -70,11 +70,6 @@ def test_two_askers_of_the_same_share_one_call() -> None:
     assert len(sender.sent) == 1
 
 
-def test_another_question_is_another_call() -> None:
-    others = (question("Is it not so?"), question(limit=101))
-    assert len({request.request_id for request in (ASKED, *others)}) == 3
-
-
 def test_a_repair_names_the_problem_and_shows_the_answer() -> None:
     sender, ledger = ScriptedSender(said("perhaps"), said("yes")), MemoryLedger()
     outcome, model = asked_once(sender, ledger)

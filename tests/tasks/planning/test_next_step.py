@@ -1,6 +1,5 @@
 """The next command for an edition, by what its tables say."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,19 +14,18 @@ from tasks.warehouse.operations import REPORTS_SHA, FetchedEdition, Publication
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import Assignment, Citation, Edition, Extraction, Report, Row, utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.tasks.made_rows import a_row
 from tests.tasks.scored_articles import COVERAGE, articles, scored
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """An edition `e` of two articles to write, in a working folder without sites."""
     monkeypatch.chdir(tmp_path)
-    with open_warehouse(tmp_path / "w.duckdb") as store:
-        articles(store, ("art", "art"))
-        yield store
+    articles(warehouse, ("art", "art"))
+    return warehouse
 
 
 def next_step(warehouse: Warehouse, judge: str = "offline") -> str:

@@ -60,6 +60,7 @@ def test_other_settings_are_no_part_of_it(name: str, parameters: dict[str, Any])
     ("name", "parameters", "says"),
     [
         ("rigorous", {"focus_epsilon": 0}, "focus_epsilon.*greater than 0"),
+        ("wiki_fact", {"top_k": 0}, r"parameters\.top_k"),
         ("rigorous", {"query_weight": 1.5}, "query_weight.*less than or equal to 1"),
         ("rigorous", {"relevance": "half"}, "relevance.*'ratio' or 'linear'"),
         ("rigorous", {"host_mode": "both"}, "host_mode.*'algorithm' or 'formula'"),

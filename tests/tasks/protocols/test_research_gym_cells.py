@@ -1,8 +1,5 @@
 """What the cells of DeepResearchGym rest on, in a warehouse."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tasks.judges.decisions import Judge
@@ -12,7 +9,7 @@ from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.protocols.registry import get_protocol
 from tasks.warehouse.rows import Article, Citation, Report, content_sha
 from tasks.warehouse.rubrics import KeyPoint, PointSet, hash_key_points
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.citing import ASSIGNMENT, EDITION, page, write_edition
@@ -24,15 +21,14 @@ HALF = int(TOKENS * BYTES_PER_TOKEN) // 2 + 1
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse) -> Warehouse:
     """Reports by what their claims cite: one page each, or two together."""
     reports = {
         "apart": [("red tower", [A]), ("blue door", [B])],
         "together": [("red tower", [A, B])],
     }
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        write_edition(opened, reports, [page(A, "a" * HALF), page(B, "b" * HALF)])
-        yield opened
+    write_edition(warehouse, reports, [page(A, "a" * HALF), page(B, "b" * HALF)])
+    return warehouse
 
 
 def plans(warehouse: Warehouse, judge: Judge) -> dict[str, CellPlan]:

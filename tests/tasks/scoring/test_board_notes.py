@@ -10,6 +10,7 @@ from tasks.scoring.board_notes import describe_ranks, describe_weak_ranks
 from tasks.warehouse.results import AgentPair
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 WIKI = list_boards()[0]
 
@@ -63,11 +64,8 @@ def test_ties_are_said_and_who_differs_from_all_others(
 
 
 def pair(agent: str, other: str, difference: float, effect_size: float | None) -> AgentPair:
-    return AgentPair(
-        edition="e", protocol="wiki_fact", metric="coverage_wiki", judge="offline", agent=agent,
-        other=other, n_articles=8, difference=difference, low=None, high=None,
-        effect_size=effect_size, better_share=0.5, p=0.2, p_adjusted=0.4, n_pairs=3, seed=1,
-    )  # fmt: skip
+    of = {"judge": "offline", "agent": agent, "other": other, "n_articles": 8, "n_pairs": 3}
+    return a_row(AgentPair, **of, difference=difference, effect_size=effect_size)
 
 
 def said_of(warehouse: Warehouse, *agents: tuple[str, int | None, int | None], n: int = 8) -> str:

@@ -1,7 +1,6 @@
 """The mean over categories, and which cells questions and articles have."""
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -16,7 +15,7 @@ from tasks.protocols.registry import PROTOCOLS, get_protocol
 from tasks.scoring.pending import SCORER_VERSION
 from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import Score
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.truths import QuestionCategory, TruthClaim, TruthSettings, make_ground_truth
 from tasks.warehouse.writer import Change
 from tests.flows.llm_runs import ROOT, SAMPLE
@@ -30,12 +29,6 @@ from tests.tasks.benchmarks.questions_builder import (
 
 CATEGORIES: tuple[QuestionCategory, ...] = get_args(QuestionCategory)
 PUBLISHED = ROOT / "../shared/data/published/livedr_f1.csv"
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        yield opened
 
 
 def scored(

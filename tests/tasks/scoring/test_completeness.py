@@ -1,8 +1,5 @@
 """Who is ranked: reports count against all assignments, also those that nobody has reports of."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tasks.configuration.leaderboard import load_leaderboard_settings
@@ -10,38 +7,35 @@ from tasks.protocols.registry import get_protocol
 from tasks.scoring import standings
 from tasks.scoring.pending import current_version
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
-from tasks.scoring.standings import ReportCounts, find_unranked, load_assignable
+from tasks.scoring.standings import load_assignable
 from tasks.warehouse.results import AgentPair, LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 PROTOCOL = get_protocol("wiki_fact")
 NINE = [f"x{n}" for n in range(9)]
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse) -> Warehouse:
     """Nine articles and a question; `ann` and `bob` wrote of six articles, `cyd` of three."""
     named = [*((name, name, "write_article") for name in NINE), ("q", "x0", "find_claims")]
-    with open_warehouse(tmp_path / "w.duckdb") as store:
-        store.write(
-            Change(Article, [Article(edition="e", article=name, title=name, url=f"https://w/{name}",
-                                     text="A.", text_sha="t") for name in NINE]),
-            Change(Assignment, [Assignment(edition="e", assignment=name, article=article, kind=kind)
-                                for name, article, kind in named]),
-            Change(Score, [score(agent, f"x{n}") for agent, n_reports in
-                           (("ann", 6), ("bob", 6), ("cyd", 3)) for n in range(n_reports)]),
-        )  # fmt: skip
-        yield store
+    warehouse.write(
+        Change(Article, [Article(edition="e", article=name, title=name, url=f"https://w/{name}",
+                                 text="A.", text_sha="t") for name in NINE]),
+        Change(Assignment, [Assignment(edition="e", assignment=name, article=article, kind=kind)
+                            for name, article, kind in named]),
+        Change(Score, [score(agent, f"x{n}") for agent, n_reports in
+                       (("ann", 6), ("bob", 6), ("cyd", 3)) for n in range(n_reports)]),
+    )  # fmt: skip
+    return warehouse
 
 
 def score(agent: str, assignment: str) -> Score:
-    return Score(
-        edition="e", protocol="wiki_fact", metric="coverage_wiki", agent=agent,
-        assignment=assignment, judge="offline", value=0.5, numerator=0.5, n_items=1, state="done",
-        scorer_version=current_version(PROTOCOL),
-    )  # fmt: skip
+    of = {"agent": agent, "assignment": assignment, "judge": "offline", "numerator": 0.5}
+    return a_row(Score, **of, n_items=1, scorer_version=current_version(PROTOCOL))
 
 
 def board(warehouse: Warehouse) -> dict[str, LeaderboardRow]:
@@ -65,14 +59,6 @@ def test_an_assignment_without_its_article_is_in_no_count_of_who_needs_it(
     gone = Assignment(edition="e", assignment="gone", article="gone", kind="write_article")
     warehouse.write(Change(Assignment, [gone]))
     assert load_assignable(warehouse, "e", get_protocol("wiki_writing")) == {*NINE}
-
-
-def test_who_was_given_the_sources_is_not_ranked_however_complete() -> None:
-    [(agent, reason)] = find_unranked({"sources_baseline": ReportCounts(9, 0, 9)}).items()
-    assert (agent, reason.split(",")[0]) == (
-        "sources_baseline",
-        "it was given the articles' own sources",
-    )
 
 
 def test_another_threshold_ranks_anew_without_new_scores(

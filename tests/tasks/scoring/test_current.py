@@ -1,8 +1,5 @@
 """Figures that are published are those of the scores; who may mend it is told how."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tasks.editions.names import OutdatedLeaderboard
@@ -10,15 +7,11 @@ from tasks.protocols.registry import get_protocol
 from tasks.scoring.current import check_current
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-from tests.tasks.annotated import AGENT, sample_warehouse, score
+from tests.tasks.annotated import AGENT, score, warehouse
 
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(sample_warehouse(tmp_path)) as opened:
-        yield opened
+__all__ = ["warehouse"]
 
 
 def scored(warehouse: Warehouse, value: float, judge: str = "offline") -> None:

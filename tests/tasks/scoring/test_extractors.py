@@ -1,29 +1,16 @@
 """Who extracted facts and claims is said, and that they are several."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from tasks.extraction.claims import EXTRACTOR_VERSION
 from tasks.scoring.extractors import describe_extractors
 from tasks.warehouse.rows import Extraction
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
+from tests.tasks.made_rows import a_row
 
 
 def extracted(warehouse: Warehouse, agent: str, assignment: str, source: str, by: str) -> None:
-    row = Extraction(
-        edition="e", agent=agent, assignment=assignment, source=source,
-        extractor_version=by, input_sha="i", output_sha="o", n_items=3,
-    )  # fmt: skip
-    warehouse.write(Change(Extraction, [row]))
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
+    of = {"agent": agent, "assignment": assignment, "source": source, "extractor_version": by}
+    warehouse.write(Change(Extraction, [a_row(Extraction, **of)]))
 
 
 def test_the_extractors_of_facts_and_of_claims_are_named(warehouse: Warehouse) -> None:

@@ -1,6 +1,5 @@
 """Which claims and reports count in leakage, from the warehouse to the board's note."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -30,23 +29,20 @@ SAID = [("The old mill stands.", [URL]), ("It has a wheel.", [])]
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse) -> Warehouse:
     """The claims of `ann` and `bob` are published, `cyd`'s are ours; the pairs of `bob` and `cyd`
     cannot be told. The publisher joins one claim of `bob` to the article, which he never cited."""
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        reports = dict.fromkeys(("ann", "bob", "cyd"), SAID)
-        write_edition(
-            opened, reports, [page(URL, "The old mill stands.")], untrusted=["bob", "cyd"]
-        )
-        claims = opened.rows(Claim, "true")
-        changed = [
-            claim.model_copy(update={"unwritten_urls": f"https://b.org {ARTICLE_URL}"})
-            for claim in claims
-            if claim.agent == "bob" and claim.number == 0
-        ]
-        ours = [c.model_copy(update={"source": "offline"}) for c in claims if c.agent == "cyd"]
-        opened.write(Change(Claim, [*changed, *ours]))
-        yield opened
+    reports = dict.fromkeys(("ann", "bob", "cyd"), SAID)
+    write_edition(warehouse, reports, [page(URL, "The old mill stands.")], untrusted=["bob", "cyd"])
+    claims = warehouse.rows(Claim, "true")
+    changed = [
+        claim.model_copy(update={"unwritten_urls": f"https://b.org {ARTICLE_URL}"})
+        for claim in claims
+        if claim.agent == "bob" and claim.number == 0
+    ]
+    ours = [c.model_copy(update={"source": "offline"}) for c in claims if c.agent == "cyd"]
+    warehouse.write(Change(Claim, [*changed, *ours]))
+    return warehouse
 
 
 def test_published_claims_leak_by_urls_that_are_not_in_the_report(

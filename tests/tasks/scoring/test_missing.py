@@ -2,7 +2,6 @@
 can be had both ways."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -24,7 +23,7 @@ from tasks.scoring.pending import has_outdated_scores
 from tasks.scoring.rows import build_leaderboard_rows
 from tasks.warehouse.results import LeaderboardRow, Score
 from tasks.warehouse.rows import Article, Assignment, Extraction, Fact, Report
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.truths import TruthClaim, TruthSettings, make_ground_truth
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
@@ -39,25 +38,24 @@ PAPERS = {
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse) -> Warehouse:
     """Two articles: `ann` wrote of both, `bob` answered the second one with nothing."""
-    with open_warehouse(tmp_path / "warehouse.duckdb") as opened:
-        said = [("The old mill stands.", [URL])]
-        write_edition(opened, {"ann": said, "bob": said}, [page(URL, "The old mill stands there.")])
-        changes = []
-        for model, name in ((Article, "article"), (Assignment, "assignment"), (Fact, "article")):
-            more = {name: "New_Mill"} | ({"article": "New_Mill"} if model is Assignment else {})
-            rows = [row.model_copy(update=more) for row in opened.rows(model, "true")]
-            changes.append(Change(model, rows))
-        facts = opened.rows(Extraction, "agent = ''")
-        changes.append(
-            Change(Extraction, [f.model_copy(update={"assignment": "New_Mill"}) for f in facts])
-        )
-        empty = {"assignment": "New_Mill", "text": "", "text_sha": "none", "status": "empty"}
-        reports = opened.rows(Report, "agent = 'bob'")
-        changes.append(Change(Report, [r.model_copy(update=empty) for r in reports]))
-        opened.write(*changes)
-        yield opened
+    said = [("The old mill stands.", [URL])]
+    write_edition(warehouse, {"ann": said, "bob": said}, [page(URL, "The old mill stands there.")])
+    changes = []
+    for model, name in ((Article, "article"), (Assignment, "assignment"), (Fact, "article")):
+        more = {name: "New_Mill"} | ({"article": "New_Mill"} if model is Assignment else {})
+        rows = [row.model_copy(update=more) for row in warehouse.rows(model, "true")]
+        changes.append(Change(model, rows))
+    facts = warehouse.rows(Extraction, "agent = ''")
+    changes.append(
+        Change(Extraction, [f.model_copy(update={"assignment": "New_Mill"}) for f in facts])
+    )
+    empty = {"assignment": "New_Mill", "text": "", "text_sha": "none", "status": "empty"}
+    reports = warehouse.rows(Report, "agent = 'bob'")
+    changes.append(Change(Report, [r.model_copy(update=empty) for r in reports]))
+    warehouse.write(*changes)
+    return warehouse
 
 
 def score(warehouse: Warehouse, protocol: Protocol) -> list[CellPlan]:

@@ -20,8 +20,6 @@ from tasks.site.folder import SiteFolder, safe_file_name
 from tasks.site.mark import MARK, UnwritableSite, check_target
 from tests.tasks.site.texts import NAMES
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 def write(target: Path, **files: str) -> None:
     with SiteFolder(target) as folder:
@@ -33,10 +31,6 @@ def write(target: Path, **files: str) -> None:
 def contents(folder: Path) -> dict[str, str]:
     return {p.relative_to(folder).as_posix(): p.read_text("utf-8")
             for p in sorted(folder.rglob("*")) if p.is_file()}  # fmt: skip
-
-
-def test_a_site_in_the_checkout_is_left_out_of_git() -> None:
-    assert "/site/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
 
 @given(st.text(max_size=100))

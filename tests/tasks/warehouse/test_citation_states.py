@@ -1,6 +1,6 @@
 """Where each citation stands: one state, by protocol and judge, and the figures that count it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -78,7 +78,7 @@ def absent(url: str, state: str) -> AbsentPage:
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(warehouse: Warehouse) -> Warehouse:
     """A report with a citation of every state."""
     fetches = [
         Fetch(edition=EDITION, url=url, source="direct", asked_url=url, outcome="fetched",
@@ -87,13 +87,12 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
     ]  # fmt: skip
     unknown_host = Fetch(edition=EDITION, url=NEVER, source="direct", asked_url=NEVER,
                          outcome="failed", error="there is no host never.org (DNS)")  # fmt: skip
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        write_edition(opened, {"a": CLAIMS, "unlisted": CLAIMS}, PAGES, untrusted=["unlisted"])
-        opened.write(
-            Change(Fetch, [*fetches, unknown_host]),
-            Change(AbsentPage, [absent(url, state) for url, state in ABSENT.items()]),
-        )
-        yield opened
+    write_edition(warehouse, {"a": CLAIMS, "unlisted": CLAIMS}, PAGES, untrusted=["unlisted"])
+    warehouse.write(
+        Change(Fetch, [*fetches, unknown_host]),
+        Change(AbsentPage, [absent(url, state) for url, state in ABSENT.items()]),
+    )
+    return warehouse
 
 
 def states(warehouse: Warehouse, protocol: str = "wiki_fact") -> list[tuple[str, str, str, bool]]:

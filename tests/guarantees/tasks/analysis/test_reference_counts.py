@@ -138,18 +138,6 @@ def test_the_counts_are_the_numerators_and_denominators_of_the_figures(
     assert compared == 3 * len(SAME)
 
 
-def test_the_share_that_a_judge_was_shown_is_kept_with_each_verdict(judged: Judged) -> None:
-    shown = (
-        judged[0]
-        .frame(
-            "SELECT url, shown_share FROM verdicts_explained WHERE agent = 'whole' "
-            "AND step = 'citation' AND status = 'ok' ORDER BY ALL"
-        )
-        .rows()
-    )
-    assert {(url, share) for url, share in shown} == {(GOOD, None), (LONG, 0.25)}
-
-
 def test_a_report_with_open_answers_is_in_neither_counts_nor_figures(warehouse: Warehouse) -> None:
     scores = judge_all(warehouse, Excerpting(frozenset({"blue door"})))
     assert set(counts(warehouse)) == {"silent"}  # the others hold that claim

@@ -4,10 +4,9 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from pathlib import Path
 
 import pytest
 
@@ -22,24 +21,18 @@ from tasks.configuration.web import WaybackMachine, WebSettings, load_web
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import Fetch, FetchSource, Page
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.errors import FetchingStopped
 from tasks.web.fetcher import open_fetcher
 from tasks.web.readers import PageReaders
 from tests.servers.web_pages import KEEP, Asked, Steps, answer, serving_pages
 from tests.servers.web_pages import Site as Server
-from tests.tasks.cited_pages import AGENT, EDITION, a_fetch, cite
+from tests.tasks.cited_pages import AGENT, EDITION, a_fetch, cite, pass_hours
 from tests.tasks.web.fetched import loopback, web_settings
 
 TEXT = b"<title>Mill</title><p>The old mill stands by the river and was built in 1820.</p>" * 3
 DAY = "86400"
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
 
 
 def run(
@@ -69,15 +62,6 @@ def run(
     ]
     asyncio.run(reopen_pages(warehouse, EDITION, left))
     return stopped
-
-
-def pass_hours(warehouse: Warehouse, hours: float) -> None:
-    """Let all that was fetched have been fetched earlier."""
-    earlier = [
-        row.model_copy(update={"fetched_at": row.fetched_at - timedelta(hours=hours)})
-        for row in warehouse.rows(Fetch, "true")
-    ]
-    warehouse.write(Change(Fetch, earlier))
 
 
 def statuses(warehouse: Warehouse) -> Counter[str]:

@@ -2,9 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -15,13 +13,14 @@ from tasks.judges.registry import load_judge
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.errors import NoNetwork
 from tasks.web.fetcher import open_fetcher
 from tasks.web.readers import PageReaders
 from tests.servers.web_pages import KEEP, Asked, Steps, answer, serving_pages
 from tests.servers.web_pages import Site as Pages
+from tests.tasks.cited_pages import pass_hours
 from tests.tasks.citing import EDITION, judge_all, write_edition
 from tests.tasks.web.fetched import LOOPBACK, web_settings
 
@@ -39,12 +38,6 @@ class Site:
         if self.network and (host.startswith("alive") or self.back):
             return [LOOPBACK]
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "w.duckdb") as opened:
-        yield opened
 
 
 def look(warehouse: Warehouse, settings: WebSettings, site: Site, *, again: bool = False) -> None:
@@ -74,16 +67,6 @@ def cited(
     pages = [(claims[0], [alive]), (claims[1], [dead])]
     write_edition(warehouse, {"a": pages[without_alive:]}, [])
     return alive, dead, web_settings([url[7:-1] for url in (alive, dead)])
-
-
-def pass_hours(warehouse: Warehouse, hours: float) -> None:
-    """Let the first looks have been earlier."""
-    rows = warehouse.rows(Fetch, "outcome = 'unreached'")
-    earlier = [
-        row.model_copy(update={"fetched_at": row.fetched_at - timedelta(hours=hours)})
-        for row in rows
-    ]
-    warehouse.write(Change(Fetch, earlier))
 
 
 def state(warehouse: Warehouse, url: str) -> tuple[str | None, str | None]:

@@ -1,7 +1,6 @@
 """A frozen edition says what it consists of, and notices what is no longer so."""
 
 import shutil
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,12 +31,6 @@ RULES_1 = (
 )
 SHA_BY_RULES_1 = "3a2972fd04068394e55317cadf1b4af36698cbd4b76f33604ddd7e2346d637aa"
 HTML = "<p>The mill stands by the river.</p>"
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(tmp_path / "warehouse.duckdb") as store:
-        yield store
 
 
 def collected(warehouse: Warehouse, edition: str, now: datetime = NOW) -> Collection:

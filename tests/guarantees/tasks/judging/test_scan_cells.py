@@ -1,8 +1,5 @@
 """Scanned reports in the warehouse: judged by judges that see, final for all others."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tasks.claims import find_pending_extractions
@@ -22,12 +19,14 @@ from tasks.warehouse.contents import FileStore, files_folder
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import Assignment, Report, content_sha
-from tasks.warehouse.store import Warehouse, open_warehouse
+from tasks.warehouse.store import Warehouse
 from tasks.warehouse.truths import GroundTruth
 from tasks.warehouse.writer import Change
 from tests.scripted_judge import ScriptedJudge
-from tests.tasks.annotated import ARTICLE, OTHER, sample_warehouse
+from tests.tasks.annotated import ARTICLE, OTHER, warehouse
 from tests.tasks.models.test_attachments import PAGES, PICTURE
+
+__all__ = ["warehouse"]
 
 SEES, BLIND = "gemini-3.8-flash", "local"
 PDF = ("report.pdf", "application/pdf", PAGES)
@@ -52,12 +51,6 @@ def scan(warehouse: Warehouse, *files: tuple[str, str, bytes], assignment: str =
         Change(Report, [report], replacing=dict(key)),
         Change(ReportFile, rows, replacing=dict(key)),
     )
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
-    with open_warehouse(sample_warehouse(tmp_path)) as opened:
-        yield opened
 
 
 def plans(warehouse: Warehouse, name: str, decider: Judge) -> dict[tuple[str, str], CellPlan]:

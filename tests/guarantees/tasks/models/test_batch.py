@@ -69,21 +69,15 @@ def test_one_item_that_failed_is_open_and_spoils_no_other(desk: Desk, kind: type
     assert server.log.n_bought_again == 0
 
 
+@pytest.mark.parametrize("fault", ["max_tokens", "safety"], ids=["cut", "blocked"])
 def test_an_answer_that_cannot_be_used_is_asked_for_again_in_another_job(
-    desk: Desk, kind: type[Server]
+    desk: Desk, kind: type[Server], fault: str
 ) -> None:
-    server = made(kind, faults=struck("max_tokens", REQUESTS[0], times=1))
+    """What was blocked is asked again in the same words, and gets an answer of its own."""
+    server = made(kind, faults=struck(fault, REQUESTS[0], times=1))
     assert [o.status for o in desk.ask(server)] == [Status.OK] * 4
     assert [job.n_requests for job in desk.jobs()] == [4, 1]
     assert sorted(call.attempt for call in desk.calls()) == [1, 1, 1, 1, 2]
-
-
-def test_a_request_asked_again_in_the_same_words_does_not_get_the_same_answer(
-    desk: Desk, kind: type[Server]
-) -> None:
-    server = made(kind, faults=struck("safety", REQUESTS[0], times=1))
-    assert [o.status for o in desk.ask(server)] == [Status.OK] * 4
-    assert [job.n_requests for job in desk.jobs()] == [4, 1]
 
 
 @pytest.mark.parametrize("end", ["expired", "failed", "cancelled"])

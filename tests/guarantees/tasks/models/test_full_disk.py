@@ -3,6 +3,8 @@
 import asyncio
 import os
 import random
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,6 @@ from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.gateway import Gateway
 from tasks.warehouse.errors import NoRoom, WarehouseError
 from tasks.warehouse.store import open_warehouse
-from tests.rigs.full_disk import fill, small_disk
 from tests.tasks.models.scripted import question, read_word, said
 from tests.tasks.runs import run_of
 
@@ -42,8 +43,21 @@ class CountingSender:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    with small_disk(tmp_path / "disk") as found:
-        yield found
+    """A disk of 40 MB of the test's own, which can be filled."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "none", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(folder: Path, free: int) -> Path:
+    """Fill the disk but for so many bytes; return the file that does."""
+    filler = folder / "filler"
+    filler.write_bytes(bytes(shutil.disk_usage(folder).free - free))
+    return filler
 
 
 async def ask_all(disk: Path, sender: Any) -> list[Any]:

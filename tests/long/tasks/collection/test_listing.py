@@ -24,7 +24,8 @@ from tasks.warehouse.wiki_editions import Candidate
 from tests.rigs.mediawiki.collecting import OPERATOR, viewed
 from tests.rigs.mediawiki.decoys import SINCE, UNTIL, good, prose
 from tests.rigs.mediawiki.running import missing, running
-from tests.tasks.collection.test_listing import NOW, SETTINGS, warehouse
+from tests.tasks.collection.test_listing import NOW, SETTINGS
+from tests.tasks.conftest import warehouse
 from tests.tasks.wikipedia.conftest import SimulatedClock
 
 __all__ = ["warehouse"]

@@ -29,7 +29,8 @@ from tasks.warehouse.store import Warehouse
 from tests.rigs.mediawiki.collecting import OPERATOR
 from tests.rigs.mediawiki.decoys import good, prose
 from tests.rigs.mediawiki.running import missing, running
-from tests.tasks.collection.test_listing import SETTINGS, warehouse
+from tests.tasks.collection.test_listing import SETTINGS
+from tests.tasks.conftest import warehouse
 from tests.tasks.wikipedia.conftest import SimulatedClock
 
 __all__ = ["warehouse"]

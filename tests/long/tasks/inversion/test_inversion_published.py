@@ -49,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Question], list
     async def work() -> None:
         async with open_judge(warehouse, JUDGE) as session:
             for pending in find_pending_articles(warehouse, "e", get_inverter(JUDGE), N_ARTICLES):
-                await make_questions(warehouse, session, pending, JUDGE)
+                await make_questions(warehouse, session, pending)
 
     with (
         open_warehouse(path) as warehouse,

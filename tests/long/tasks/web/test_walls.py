@@ -1,11 +1,17 @@
 """Of the published pages only walls are told."""
 
+import json
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tasks.benchmarks.document import parse_document, parse_pages
+from tasks.warehouse.pages import Page
 from tasks.web.walls import classify_text
-from tests.rigs.published_texts import EDITION, published_texts
+
+EDITION = Path(__file__).resolve().parents[5] / "shared" / "data" / "wlc" / "2025_Mar_Nov"
 
 HONEST = (
     "https://en.wikipedia.org/wiki/Alexander_McQueen",
@@ -25,6 +31,15 @@ STANDING = (
     "https://instagram.com/jimmyessex",
 )
 """Walls that only their title gives away, or not even that: not told by their text alone."""
+
+
+def published_texts() -> Iterator[Page]:
+    """The good copies of pages that a published edition archives."""
+    for path in EDITION.glob("test_data/*/json_data/*.json"):
+        report = parse_document(json.loads(path.read_text("utf-8")))
+        if report is not None:
+            pages, _ = parse_pages("published", report)
+            yield from (page for page in pages if page.status == "ok")
 
 
 @pytest.mark.published

@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +23,7 @@ from tasks.warehouse.operations import Publication
 from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
+from tests.sample_edition import PART
 from tests.tasks.annotated import judged, sample_warehouse
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -68,6 +71,25 @@ def test_a_full_disk_is_one_line(warehouse: Path, words: tuple[str, ...]) -> Non
         )
     assert done.returncode == 1
     assert done.stderr == "error: cannot write: No space left on device.\n"
+
+
+def test_a_full_disk_is_said_plainly_and_a_later_run_goes_on(tmp_path: Path) -> None:
+    # A limit on the size of files stands in for a full disk: both end in a failed write.
+    def full() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+
+    command = [sys.executable, "-m", "flows", "import", "wlc", str(PART), "--warehouse",
+               str(tmp_path / "w.duckdb")]  # fmt: skip
+    failed = subprocess.run(
+        command, preexec_fn=full, capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert failed.returncode == 1
+    assert "no room left on the disk" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    again = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert again.returncode == 0, again.stderr
+    assert "9 reports" in again.stderr
 
 
 def test_status_and_leaderboard_name_the_extractors(

@@ -2,15 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from tasks.configuration.criteria import load_criteria
-from tasks.judges.decisions import Criterion
 from tasks.judges.questions.answered_claims import NamedValue
-from tasks.judges.questions.rubrics import GradeItems, ItemGrade, RubricItem
+from tasks.judges.questions.rubrics import (
+    GradeItems,
+    ItemGrade,
+    RubricItem,
+)
 from tasks.judges.replies import ItemResults, parse_reply
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import InvalidReply
@@ -39,7 +40,6 @@ from tests.tasks.judges.llm.requests import (
 from tests.tasks.judges.recording import Change, Changing, Recorder, at_server, recorded
 from tests.tasks.models.scripted import MemoryLedger
 
-OPENED = "In 1889 the tower opened to visitors."
 ONE_POINT = POINTS.model_copy(update={"points": POINTS.points[:1]})
 GRADED = (
     ["1", "0", "-1"],
@@ -223,57 +223,6 @@ def asked(*requests: Any, **entry: Any) -> list[ModelRequest]:
     for request in requests:
         asyncio.run(recorded(recorder, **entry).decide(request))
     return recorder.asked
-
-
-def shared(texts: Sequence[str]) -> str:
-    """The beginning that all have."""
-    same = 0
-    while len({text[: same + 1] for text in texts}) == 1 and same < len(texts[0]):
-        same += 1
-    return texts[0][:same]
-
-
-CATEGORIES = load_criteria("criteria/wikipedia_good_article.yaml").categories
-LONG_PAIR = PAIR.model_copy(update={"first": "One text, 😀. " * 50, "second": "Another. " * 50})
-
-
-def of_categories(*, allow_tie: bool) -> list[Any]:
-    return [
-        LONG_PAIR.model_copy(
-            update={
-                "category": category.id,
-                "criteria": tuple(Criterion(id=c.id, text=c.text) for c in category.all_criteria),
-                "allow_tie": allow_tie,
-            }
-        )
-        for category in CATEGORIES
-    ]
-
-
-@pytest.mark.parametrize(
-    ("requests", "texts"),
-    [
-        (of_categories(allow_tie=False), [LONG_PAIR.first, LONG_PAIR.second]),
-        (of_categories(allow_tie=True), [LONG_PAIR.first, LONG_PAIR.second]),
-        ([POINTS], [POINTS.question, POINTS.report]),
-        ([KEYWORDS.model_copy(update={"keywords": (word,)}) for word in KEYWORDS.keywords],
-         [KEYWORDS.report]),
-        ([RUBRIC.model_copy(update={"items": (item,)}) for item in RUBRIC.items],
-         [RUBRIC.question, RUBRIC.report, None]),
-    ],
-    ids=["categories", "categories with ties", "points", "keywords", "items"],
-)  # fmt: skip
-def test_questions_about_one_report_share_all_up_to_what_is_asked(
-    requests: list[Any], texts: list[str | None]
-) -> None:
-    found = asked(*requests)
-    assert len(found) == 3
-    assert len({request.system for request in found}) == 1
-    assert len({request.reply_schema for request in found}) == 1
-    common = parse(shared([request.prompt for request in found])).blocks
-    assert len(common) == len(texts)
-    for block, text in zip(common, texts, strict=True):
-        assert text is None or block.text == text
 
 
 def test_scores_that_are_allowed_are_in_the_schema_and_keywords_stay_on_one_line() -> None:

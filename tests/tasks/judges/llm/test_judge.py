@@ -10,7 +10,6 @@ from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.questions.extraction import ExtractClaims, ExtractFacts
 from tasks.judges.questions.verification import VerifyClaims
-from tasks.judges.text import occurs_in
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan
@@ -81,15 +80,6 @@ def test_claims_asked_together_get_the_same_labels_and_say_so(
     assert labels(answers) == LABELS
     assert [answer.asked_together for answer in answers] == [*together, None]
     assert len({answer.call_id for answer in answers[:4]}) == len(set(together)) or size == 2
-
-
-@BOTH
-def test_what_is_quoted_of_a_page_stands_there(kind: type[ModelServer]) -> None:
-    answers = at_server(kind(), on_page)
-    for answer in answers[:2]:
-        assert answer.evidence
-        assert occurs_in(answer.evidence, ON_PAGE.page)
-    assert answers[2].evidence is None
 
 
 def invent(results: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -23,7 +23,8 @@ from tests.tasks.judges.llm.requests import (
 from tests.tasks.judges.recording import Recorder, recorded
 
 DRAWN = RUBRIC.model_copy(update={"prompt": "rigorous/grade_item"})
-OTHERS = {"category": "neutral", "title": "Neutral"}
+OTHERS = {"category": "neutral", "title": "Neutral", "criteria": PAIR.criteria[:1]}
+TIES = PAIR.model_copy(update={"allow_tie": True, "second": "Another text, 😀."})
 
 
 def asked(*decisions: Any) -> list[ModelRequest]:
@@ -39,6 +40,7 @@ def asked(*decisions: Any) -> list[ModelRequest]:
     [
         ([POINTS], POINTS.report.strip()),
         ([PAIR, PAIR.model_copy(update=OTHERS)], PAIR.second),
+        ([TIES, TIES.model_copy(update=OTHERS)], TIES.second),
         ([RUBRIC, RUBRIC.model_copy(update={"items": RUBRIC.items[:1]})], RUBRIC.report),
         ([OWN_POINTS, OWN_POINTS.model_copy(update={"points": ("Seals live.",)})], LIGHTHOUSE),
         ([DRAWN, DRAWN.model_copy(update={"items": DRAWN.items[1:]})], RUBRIC.report),
@@ -48,6 +50,7 @@ def asked(*decisions: Any) -> list[ModelRequest]:
 def test_requests_about_a_report_begin_alike_up_to_its_end(decisions: list[Any], last: str) -> None:
     requests = asked(*decisions)
     assert len(requests) > 1
+    assert len({(request.system, request.reply_schema) for request in requests}) == 1
     for first, second in pairwise(requests):
         beginning, other = (r.messages[0].text[: r.shared_chars] for r in (first, second))
         assert beginning == other

@@ -1,11 +1,20 @@
-"""A small question for each prompt of the research protocols, about a report and its reference."""
+"""A small question for each prompt by which judges decide, about a report and its reference."""
 
 from collections.abc import Iterator
 
 from tasks.judges.decisions import Criterion, DecisionRequest
-from tasks.judges.questions.reports import CheckPoints, RateReport, ScorePair
+from tasks.judges.offline.retrieval import Bm25
+from tasks.judges.questions.reports import CheckPoints, CompareArticles, RateReport, ScorePair
 from tasks.judges.questions.rubrics import GradeItems, RateKeywords, RubricItem
-from tasks.judges.questions.verification import CheckCitations, VerifySupport
+from tasks.judges.questions.verification import (
+    CheckCitations,
+    VerifyAgainstPage,
+    VerifyClaims,
+    VerifySupport,
+)
+from tasks.judges.text import split_sentences
+from tasks.protocols.registry import get_protocol
+from tasks.protocols.wiki_writing import WikiWriting
 
 GRADED = (
     ("rubric_bench/grade_items", ("1", "0", "-1")),
@@ -13,15 +22,38 @@ GRADED = (
     ("own_rubric/grade_items", ("0", "1")),
 )
 """Prompts that grade items, and the values they may give."""
+FOUND = 10
+"""Sentences of evidence."""
 
 
-def research_questions(
+def judge_questions(
     title: str, report: str, reference: str, claim: str
 ) -> Iterator[tuple[str, DecisionRequest]]:
     """Name of the prompt and a question.
 
     claim: a sentence of the report.
     """
+    pool = tuple(split_sentences(reference))
+    found = tuple(Bm25(pool).top(claim, FOUND))
+    yield "verify_claims", VerifyClaims(claims=(claim,), pool=pool, retrieved=(found,))
+    page = " ".join(pool[index] for index in sorted(found)) or reference[:500]
+    url = "https://example.org/"
+    yield "verify_against_page", VerifyAgainstPage(claims=(claim,), url=url, page=page)
+    writing = get_protocol("wiki_writing")
+    assert isinstance(writing, WikiWriting)
+    category = writing.criteria.categories[0]
+    few = tuple(Criterion(id=each.id, text=each.text) for each in category.all_criteria[:3])
+    yield (
+        "compare_articles",
+        CompareArticles(category=category.id, criteria=few, first=reference, second=report),
+    )
+    yield from research_questions(title, report, reference, claim)
+
+
+def research_questions(
+    title: str, report: str, reference: str, claim: str
+) -> Iterator[tuple[str, DecisionRequest]]:
+    """The same for the prompts of the research protocols."""
     question = f"What is {title}?"
     criteria = (
         Criterion(id="clear", text="It is clear."),
