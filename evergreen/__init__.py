@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from tasks.agents.agent import JobAnswer, JobRequest, JobStatus
     from tasks.errors import ExpectedError
     from tasks.judges.decisions import DecisionRequest, Judge, JudgeAnswer
-    from tasks.judges.questions.reports import CheckPoints
-    from tasks.judges.questions.verification import (
-        CheckCitations,
-        VerifyAgainstPage,
-        VerifyClaims,
-        VerifySupport,
-    )
+    from tasks.judges.questions.check_citations import CheckCitations
+    from tasks.judges.questions.check_points import CheckPoints
+    from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+    from tasks.judges.questions.verify_claims import VerifyClaims
+    from tasks.judges.questions.verify_support import VerifySupport
     from tasks.protocols.case import Case, Protocol
 
 _MODULES = {
@@ -38,10 +36,11 @@ _MODULES = {
     "tasks.agents.agent": ("JobAnswer", "JobRequest", "JobStatus"),
     "tasks.errors": ("ExpectedError",),
     "tasks.judges.decisions": ("DecisionRequest", "Judge", "JudgeAnswer"),
-    "tasks.judges.questions.reports": ("CheckPoints",),
-    "tasks.judges.questions.verification": (
-        "CheckCitations", "VerifyAgainstPage", "VerifyClaims", "VerifySupport"
-    ),
+    "tasks.judges.questions.check_citations": ("CheckCitations",),
+    "tasks.judges.questions.check_points": ("CheckPoints",),
+    "tasks.judges.questions.verify_against_page": ("VerifyAgainstPage",),
+    "tasks.judges.questions.verify_claims": ("VerifyClaims",),
+    "tasks.judges.questions.verify_support": ("VerifySupport",),
     "tasks.protocols.case": ("Case", "Protocol"),
 }  # fmt: skip
 _NAMES = {name: module for module, names in _MODULES.items() for name in names}

@@ -24,7 +24,8 @@ from tasks.extraction.key_points import (
 )
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.questions.extraction import ExtractKeyPoints, MergedKeyPoint, MergeKeyPoints
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.merge_key_points import MergedKeyPoint, MergeKeyPoints
 from tasks.judges.registry import load_judge
 from tasks.judging.session import JudgeSession
 from tasks.protocols.registry import get_protocol

@@ -19,9 +19,14 @@ from tasks.judges.decisions import (
     DecisionRequest,
     JudgeAnswer,
 )
-from tasks.judges.questions.answered_claims import GradeValues, MatchClaims
-from tasks.judges.questions.reports import CheckPoints, CompareArticles, RateReport
-from tasks.judges.questions.verification import VerifyAgainstPage, VerifyClaims, VerifySupport
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.grade_values import GradeValues
+from tasks.judges.questions.match_claims import MatchClaims
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.warehouse.rows import Status
 
 

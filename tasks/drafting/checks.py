@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tasks.benchmarks.rigorous import QUERY_POINTS
 from tasks.configuration.inversion import DraftingSettings
 from tasks.inversion.naming import are_same_words
-from tasks.judges.questions.drafting import DraftedRubric
+from tasks.judges.questions.draft_rubrics import DraftedRubric
 from tasks.judges.text import extract_entities, extract_numbers, extract_terms
 from tasks.metrics.integrated_score import count_whole_words, normalise_text
 

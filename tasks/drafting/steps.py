@@ -21,14 +21,11 @@ from tasks.drafting.checks import (
 )
 from tasks.judges.decisions import JudgeAnswer, StepAnswer
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.questions.drafting import (
-    CheckRubrics,
-    DraftedRubric,
-    DraftKeywords,
-    DraftRubrics,
-    WriteClosedBook,
-)
-from tasks.judges.questions.rubrics import GradeItems, RubricItem
+from tasks.judges.questions.check_rubrics import CheckRubrics
+from tasks.judges.questions.draft_keywords import DraftKeywords
+from tasks.judges.questions.draft_rubrics import DraftedRubric, DraftRubrics
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
+from tasks.judges.questions.write_closed_book import WriteClosedBook
 from tasks.protocols.rigorous.protocol import GRADE_ITEM
 from tasks.warehouse.rows import Status
 

@@ -7,7 +7,8 @@ word for word are dropped, as are points without any span.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.judges.questions.extraction import FoundKeyPoint, MergedKeyPoint
+from tasks.judges.questions.extract_key_points import FoundKeyPoint
+from tasks.judges.questions.merge_key_points import MergedKeyPoint
 from tasks.judges.text import occurs_in
 
 

@@ -9,7 +9,11 @@ from tasks.extraction.facts import ExtractedFact, locate_facts
 from tasks.extraction.sentences import remove_marks
 from tasks.extraction.statements import cite_statements
 from tasks.judges.decisions import VersionedJudge
-from tasks.judges.questions.extraction import ExtractClaims, ExtractedStatement, ExtractFacts
+from tasks.judges.questions.extract_statements import (
+    ExtractClaims,
+    ExtractedStatement,
+    ExtractFacts,
+)
 
 RESEARCH = "research"
 """The kind of assignments whose claims are extracted as DeepResearchGym does."""

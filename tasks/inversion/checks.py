@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tasks.configuration.inversion import InversionSettings
 from tasks.inversion.naming import contains_name, find_answer_name, find_article_name, split_words
-from tasks.judges.questions.inversion import QuestionTarget, SubClaim, TargetProperty
+from tasks.judges.questions.find_targets import QuestionTarget, SubClaim, TargetProperty
 from tasks.judges.text import occurs_in
 
 

@@ -12,7 +12,7 @@ from tasks.inversion.checks import SourceArticle, shared_share
 from tasks.inversion.naming import split_words
 from tasks.judges.decisions import JudgeAnswer, StepJudge
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.questions.answered_claims import MatchClaims
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.judges.text import extract_terms
 
 

@@ -14,7 +14,10 @@ from tasks.inversion.checks import QuestionMeasures
 from tasks.inversion.context import ArchivedPage, Surroundings
 from tasks.inversion.naming import contains_name, split_words
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.questions.inversion import Effort, FoundAnswer, OtherAnswer, QuestionTarget
+from tasks.judges.questions.answer_question import FoundAnswer
+from tasks.judges.questions.estimate_difficulty import Effort
+from tasks.judges.questions.find_others import OtherAnswer
+from tasks.judges.questions.find_targets import QuestionTarget
 from tasks.judges.text import load_stop_words
 from tasks.warehouse.rows import OPEN_STATUSES, Status
 from tasks.warehouse.truths import TruthClaim

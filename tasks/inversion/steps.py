@@ -15,14 +15,10 @@ from tasks.inversion.draft import QuestionDraft, build_truths, find_shortfall
 from tasks.inversion.naming import are_same_words
 from tasks.inversion.probes import probe_closed_book, probe_single_pages
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.questions.inversion import (
-    EstimateDifficulty,
-    FindOthers,
-    FindTargets,
-    OtherAnswer,
-    PoseQuestion,
-    QuestionTarget,
-)
+from tasks.judges.questions.estimate_difficulty import EstimateDifficulty
+from tasks.judges.questions.find_others import FindOthers, OtherAnswer
+from tasks.judges.questions.find_targets import FindTargets, QuestionTarget
+from tasks.judges.questions.pose_question import PoseQuestion
 
 Step = Callable[[QuestionDraft, InversionContext], Awaitable[QuestionDraft]]
 

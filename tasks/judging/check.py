@@ -3,7 +3,7 @@
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from tasks.configuration.models import LlmJudgeEntry
-from tasks.judges.questions.verification import VerifyClaims
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.registry import load_judge
 from tasks.judging.clients import open_client
 from tasks.judging.preconditions import check_judge, find_current_price

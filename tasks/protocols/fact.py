@@ -17,7 +17,7 @@ import polars as pl
 from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.judges.decisions import SUPPORTED, UNSUPPORTED, Judge, JudgeAnswer
-from tasks.judges.questions.verification import CheckCitations
+from tasks.judges.questions.check_citations import CheckCitations
 from tasks.judges.text import collapse_whitespace, has_words
 from tasks.metrics.ratios import SHARE_SCHEMA, compute_shares
 from tasks.protocols.case import (

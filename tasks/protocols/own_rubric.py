@@ -26,8 +26,8 @@ from tasks.judges.decisions import (
     explain_cannot,
 )
 from tasks.judges.llm.requests import ask_first_alone, split_batches
-from tasks.judges.questions.reports import CheckPoints
-from tasks.judges.questions.rubrics import GradeItems, RubricItem
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.metrics.ratios import SHARE_SCHEMA, weighted_mean
 from tasks.protocols.case import (
     Case,

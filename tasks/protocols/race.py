@@ -18,7 +18,7 @@ from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import REFERENCE, REPORT, Criterion, Judge
-from tasks.judges.questions.reports import ScorePair
+from tasks.judges.questions.score_pair import ScorePair
 from tasks.metrics.ratios import ScoredPair, relative_score
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol, gather_answers
 from tasks.protocols.declarations import RATINGS, Bounds, build_version, parse_parameters

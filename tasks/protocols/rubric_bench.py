@@ -30,7 +30,7 @@ from tasks.configuration.loading import ConfigModel
 from tasks.configuration.models import ProtocolEntry
 from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.judges.llm.requests import ask_first_alone
-from tasks.judges.questions.rubrics import GradeItems, RubricItem
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.judges.text import is_quoted_in
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol

@@ -29,7 +29,7 @@ from tasks.judges.decisions import (
     JudgeAnswer,
 )
 from tasks.judges.llm.requests import ask_first_alone
-from tasks.judges.questions.reports import CompareArticles
+from tasks.judges.questions.compare_articles import CompareArticles
 from tasks.protocols.case import (
     Case,
     ItemAnswer,

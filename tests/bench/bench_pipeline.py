@@ -16,7 +16,8 @@ from tasks.extraction.claims import extract_claims
 from tasks.extraction.shape import measure_styles
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.questions.verification import VerifyAgainstPage, VerifyClaims
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.registry import load_judge
 from tasks.wikipedia.markdown import to_markdown
 from tests.tasks.wikipedia.rendered_pages import LEGACY

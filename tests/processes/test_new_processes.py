@@ -113,8 +113,8 @@ def test_what_a_quiet_command_starts_is_quiet_too() -> None:
 
 DECISIONS = """
 import asyncio, sys
-from tasks.judges.questions.verification import VerifyAgainstPage
-from tasks.judges.questions.verification import VerifyClaims
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.offline.lexical import SentencePool
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.retrieval import Bm25

@@ -4,14 +4,16 @@ from collections.abc import Iterator
 
 from tasks.judges.decisions import Criterion, DecisionRequest
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.questions.reports import CheckPoints, CompareArticles, RateReport, ScorePair
-from tasks.judges.questions.rubrics import GradeItems, RateKeywords, RubricItem
-from tasks.judges.questions.verification import (
-    CheckCitations,
-    VerifyAgainstPage,
-    VerifyClaims,
-    VerifySupport,
-)
+from tasks.judges.questions.check_citations import CheckCitations
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
+from tasks.judges.questions.rate_keywords import RateKeywords
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.score_pair import ScorePair
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.judges.text import split_sentences
 from tasks.protocols.registry import get_protocol
 from tasks.protocols.wiki_writing import WikiWriting

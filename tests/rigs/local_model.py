@@ -34,12 +34,9 @@ from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import WarehouseLedger
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.questions.extraction import (
-    ExtractClaims,
-    ExtractFacts,
-    ExtractKeyPoints,
-    MergeKeyPoints,
-)
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.merge_key_points import MergeKeyPoints
 from tasks.judges.registry import load_judge_entry
 from tasks.judges.text import split_sentences, strip_markdown
 from tasks.judging.clients import open_client

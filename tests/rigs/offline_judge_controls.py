@@ -17,7 +17,7 @@ from tasks.judges.decisions import CONSISTENT, JudgeAnswer
 from tasks.judges.offline.judge import TOP_K, VETOED, OfflineJudge
 from tasks.judges.offline.retrieval import EvidenceRetriever
 from tasks.judges.offline.weights import AgentFigures, ControlFigures, EditionFigures
-from tasks.judges.questions.verification import VerifyClaims
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tests.rigs.shared_edition import SharedEdition
 
 _VERB = re.compile(

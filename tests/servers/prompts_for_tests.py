@@ -1,7 +1,7 @@
 """A request as the LLM judge makes it, for the tests of the servers and of clients."""
 
 from tasks.judges.llm.prompts import load_prompt
-from tasks.judges.questions.verification import ClaimVerdict
+from tasks.judges.questions.verify_claims import ClaimVerdict
 from tasks.judges.replies import ItemResults, render_schema
 from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.questions.verification import ClaimVerdict
+from tasks.judges.questions.verify_claims import ClaimVerdict
 from tasks.judges.replies import ItemResults, order_results, parse_reply
 from tasks.models.anthropic import MessagesClient
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError

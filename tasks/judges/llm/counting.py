@@ -6,12 +6,9 @@ from typing import Any, TypeVar
 
 from tasks.base import Frozen
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.questions.extraction import (
-    ExtractClaims,
-    ExtractFacts,
-    ExtractKeyPoints,
-    MergeKeyPoints,
-)
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.merge_key_points import MergeKeyPoints
 from tasks.judges.registry import load_judge
 from tasks.judges.text import split_sentences
 from tasks.models.exchange import ModelRequest

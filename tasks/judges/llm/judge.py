@@ -17,7 +17,11 @@ from tasks.judges.decisions import (
 from tasks.judges.llm.excerpts import EXCERPT_VERSION
 from tasks.judges.llm.prompts import load_prompt
 from tasks.judges.llm.requests import PromptedModel
-from tasks.judges.questions.extraction import ExtractClaims, ExtractedStatement, ExtractFacts
+from tasks.judges.questions.extract_statements import (
+    ExtractClaims,
+    ExtractedStatement,
+    ExtractFacts,
+)
 from tasks.judges.questions.registry import check_declared, forms_sha, list_questions
 from tasks.warehouse.rows import OPEN_STATUSES, Status, content_sha
 

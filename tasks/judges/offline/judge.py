@@ -28,13 +28,11 @@ from tasks.judges.decisions import (
 from tasks.judges.offline.lexical import FEATURE_NAMES, ClaimComparison, SentencePool
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.offline.weights import WEIGHTS_FILE, load_weights
-from tasks.judges.questions.reports import CheckPoints
-from tasks.judges.questions.verification import (
-    CheckCitations,
-    VerifyAgainstPage,
-    VerifyClaims,
-    VerifySupport,
-)
+from tasks.judges.questions.check_citations import CheckCitations
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.judges.text import extract_terms, split_sentences, strip_markdown
 from tasks.warehouse.rows import Status
 

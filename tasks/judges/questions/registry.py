@@ -7,35 +7,30 @@ cells pending that rest on it.
 
 from tasks.configuration.errors import ConfigurationError
 from tasks.judges.decisions import PromptedRequest
-from tasks.judges.questions.answered_claims import GradeValues, MatchClaims
-from tasks.judges.questions.drafting import (
-    CheckRubrics,
-    DraftKeywords,
-    DraftRubrics,
-    WriteClosedBook,
-)
-from tasks.judges.questions.extraction import (
-    ExtractClaims,
-    ExtractFacts,
-    ExtractKeyPoints,
-    MergeKeyPoints,
-)
-from tasks.judges.questions.inversion import (
-    AnswerClosedBook,
-    AnswerFromPage,
-    EstimateDifficulty,
-    FindOthers,
-    FindTargets,
-    PoseQuestion,
-)
-from tasks.judges.questions.reports import CheckPoints, CompareArticles, RateReport, ScorePair
-from tasks.judges.questions.rubrics import GradeItems, RateKeywords
-from tasks.judges.questions.verification import (
-    CheckCitations,
-    VerifyAgainstPage,
-    VerifyClaims,
-    VerifySupport,
-)
+from tasks.judges.questions.answer_question import AnswerClosedBook, AnswerFromPage
+from tasks.judges.questions.check_citations import CheckCitations
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.check_rubrics import CheckRubrics
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.draft_keywords import DraftKeywords
+from tasks.judges.questions.draft_rubrics import DraftRubrics
+from tasks.judges.questions.estimate_difficulty import EstimateDifficulty
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.find_others import FindOthers
+from tasks.judges.questions.find_targets import FindTargets
+from tasks.judges.questions.grade_items import GradeItems
+from tasks.judges.questions.grade_values import GradeValues
+from tasks.judges.questions.match_claims import MatchClaims
+from tasks.judges.questions.merge_key_points import MergeKeyPoints
+from tasks.judges.questions.pose_question import PoseQuestion
+from tasks.judges.questions.rate_keywords import RateKeywords
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.score_pair import ScorePair
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verify_support import VerifySupport
+from tasks.judges.questions.write_closed_book import WriteClosedBook
 from tasks.judges.replies import ReplyModel, render_schema
 from tasks.warehouse.rows import content_sha
 

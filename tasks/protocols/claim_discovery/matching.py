@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tasks.extraction.answers import AnsweredClaim
 from tasks.extraction.claim_layouts import normalise_key
 from tasks.judges.decisions import NO_TRUTH, Judge, JudgeAnswer, truth_label
-from tasks.judges.questions.answered_claims import MatchClaims
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.metrics.claim_trees import ClaimNode, ClaimPath, match_one_to_one
 from tasks.protocols.case import ItemAnswer, gather_answers, name_answers
 from tasks.warehouse.rows import OPEN_STATUSES, Status

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tasks.extraction.claim_layouts import TruthValue, get_row_value
 from tasks.judges.decisions import Judge, JudgeAnswer
-from tasks.judges.questions.answered_claims import GradeValues, NamedValue
+from tasks.judges.questions.grade_values import GradeValues, NamedValue
 from tasks.metrics.claim_trees import (
     ClaimScores,
     GradedRow,

@@ -17,7 +17,8 @@ from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.answers import AnsweredClaim
 from tasks.extraction.bans import BanList, InvalidBan, parse_bans
 from tasks.judges.decisions import Judge, JudgeAnswer
-from tasks.judges.questions.answered_claims import GradeValues, MatchClaims
+from tasks.judges.questions.grade_values import GradeValues
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.metrics.claim_trees import Denominator, score_claim_trees
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol, gather_answers
 from tasks.protocols.claim_discovery.matching import (

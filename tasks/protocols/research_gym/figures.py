@@ -15,9 +15,10 @@ from tasks.judges.decisions import (
     Judge,
     explain_cannot,
 )
-from tasks.judges.questions.extraction import ExtractKeyPoints
-from tasks.judges.questions.reports import CheckPoints, RateReport
-from tasks.judges.questions.verification import VerifySupport
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.protocols.case import JudgedReports
 from tasks.protocols.figures import add_reasons, build_not_assessed, build_share, find_unreliable
 from tasks.warehouse.rows import OPEN_STATUSES, Status

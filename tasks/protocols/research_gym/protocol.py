@@ -23,8 +23,9 @@ from tasks.judges.decisions import (
     Judge,
     JudgeAnswer,
 )
-from tasks.judges.questions.reports import CheckPoints, RateReport
-from tasks.judges.questions.verification import VerifySupport
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.judges.text import URL_PATTERN, has_words, strip_urls
 from tasks.protocols.case import (
     Case,

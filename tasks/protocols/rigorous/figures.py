@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from tasks.benchmarks.rigorous import GENERAL, QUERY
 from tasks.judges.decisions import DecisionRequest, Judge, explain_cannot
-from tasks.judges.questions.rubrics import GradeItems, RateKeywords
+from tasks.judges.questions.grade_items import GradeItems
+from tasks.judges.questions.rate_keywords import RateKeywords
 from tasks.metrics.integrated_score import (
     LinkCounts,
     RatedKeyword,

@@ -16,7 +16,8 @@ from tasks.configuration.models import ProtocolEntry
 from tasks.extraction.prose import strip_apparatus
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.requests import split_batches
-from tasks.judges.questions.rubrics import GradeItems, RateKeywords, RubricItem
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
+from tasks.judges.questions.rate_keywords import RateKeywords
 from tasks.protocols.case import (
     Case,
     ItemAnswer,

@@ -26,7 +26,8 @@ from tasks.judges.decisions import (
     JudgeAnswer,
 )
 from tasks.judges.offline.retrieval import EvidenceRetriever, FusedIndex
-from tasks.judges.questions.verification import VerifyAgainstPage, VerifyClaims
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.text import identify_language
 from tasks.protocols.case import (
     Case,

@@ -10,7 +10,7 @@ import pytest
 from tasks.analysis.protocols import compare_headline_metrics
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.rubrics import RUBRICS_VARIABLE
-from tasks.judges.questions.rubrics import GradeItems
+from tasks.judges.questions.grade_items import GradeItems
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.protocols.cell import get_protocol_version, judge_case

@@ -12,7 +12,7 @@ from tasks.drafting.checks import (
     find_keyword_problem,
     find_rubric_problem,
 )
-from tasks.judges.questions.drafting import DraftedRubric
+from tasks.judges.questions.draft_rubrics import DraftedRubric
 
 SETTINGS = load_drafting()
 SUBJECT = DraftSubject(

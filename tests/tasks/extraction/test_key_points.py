@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.extraction.key_points import attach_spans, keep_supported_points, wrap_unmerged
-from tasks.judges.questions.extraction import FoundKeyPoint, MergedKeyPoint
+from tasks.judges.questions.extract_key_points import FoundKeyPoint
+from tasks.judges.questions.merge_key_points import MergedKeyPoint
 
 DOCUMENT = "The tower opened in 1889.\nIt is  red, and it stands by the sea."
 OPENED = FoundKeyPoint(text="It opened in 1889.", spans=("The tower opened in 1889.",))

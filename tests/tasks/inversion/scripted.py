@@ -17,14 +17,10 @@ from tasks.judges.decisions import (
     ValueT,
     truth_label,
 )
-from tasks.judges.questions.answered_claims import MatchClaims
-from tasks.judges.questions.inversion import (
-    Effort,
-    FoundAnswer,
-    QuestionTarget,
-    SubClaim,
-    TargetProperty,
-)
+from tasks.judges.questions.answer_question import FoundAnswer
+from tasks.judges.questions.estimate_difficulty import Effort
+from tasks.judges.questions.find_targets import QuestionTarget, SubClaim, TargetProperty
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.warehouse.rows import Status
 
 TITLE = "Port Ellery harbour railway"

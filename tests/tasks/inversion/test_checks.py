@@ -7,7 +7,7 @@ from tasks.inversion.checks import check_target, find_question_problem, measure_
 from tasks.inversion.context import build_surroundings
 from tasks.inversion.naming import contains_name
 from tasks.inversion.probes import select_excerpt
-from tasks.judges.questions.inversion import QuestionTarget, SubClaim, TargetProperty
+from tasks.judges.questions.find_targets import QuestionTarget, SubClaim, TargetProperty
 from tasks.judges.text import occurs_in
 from tests.tasks.inversion.scripted import QUESTION, SOURCE, TARGET, TEXT, settings
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.inversion.draft import count_distinct, find_shortfall
-from tasks.judges.questions.inversion import Effort
+from tasks.judges.questions.estimate_difficulty import Effort
 from tests.tasks.inversion.scripted import settings
 
 

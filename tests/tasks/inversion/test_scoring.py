@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.inversion.probes import ProbeScore, score_probe
 from tasks.judges.decisions import StepAnswer
-from tasks.judges.questions.inversion import FoundAnswer
+from tasks.judges.questions.answer_question import FoundAnswer
 from tasks.warehouse.rows import Status
 from tasks.warehouse.truths import TruthClaim
 from tests.tasks.inversion.scripted import ScriptedInverter, failed

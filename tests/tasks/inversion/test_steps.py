@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.questions.inversion import FoundAnswer, OtherAnswer, SubClaim, TargetProperty
+from tasks.judges.questions.answer_question import FoundAnswer
+from tasks.judges.questions.find_others import OtherAnswer
+from tasks.judges.questions.find_targets import SubClaim, TargetProperty
 from tests.tasks.inversion.scripted import (
     DIED,
     HARD,

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.judges.decisions import CONSISTENT, Judge, JudgeAnswer
 from tasks.judges.llm.judge import ask_fallback
-from tasks.judges.questions.verification import VerifyClaims
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.warehouse.rows import Status
 
 OK = JudgeAnswer(status=Status.OK, label=CONSISTENT, call_id="own")

@@ -16,9 +16,10 @@ import pytest
 from tasks.judges.decisions import Criterion
 from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.prompts import CODE_LENGTH
-from tasks.judges.questions.extraction import ExtractClaims, ExtractFacts
-from tasks.judges.questions.reports import CompareArticles
-from tasks.judges.questions.verification import VerifyAgainstPage, VerifyClaims
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.models.exchange import ModelRequest, parse_schema
 from tests.servers.fences import parse
 from tests.servers.obedient import Obedient

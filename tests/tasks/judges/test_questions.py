@@ -18,7 +18,7 @@ from tasks.judges.questions.registry import (
     forms_sha,
     list_questions,
 )
-from tasks.judges.questions.verification import VerifyClaims
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.replies import ItemResults, ReplyModel
 from tests.tasks.judges.llm.requests import CLAIMS
 from tests.tasks.judges.recording import Recorder, recorded

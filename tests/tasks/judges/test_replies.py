@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.judges.questions.compare_articles import CriterionVerdict
 from tasks.judges.questions.registry import QUESTIONS, list_forms
-from tasks.judges.questions.reports import CriterionVerdict, PairScore
-from tasks.judges.questions.verification import ClaimVerdict, PageVerdict
+from tasks.judges.questions.score_pair import PairScore
+from tasks.judges.questions.verify_against_page import PageVerdict
+from tasks.judges.questions.verify_claims import ClaimVerdict
 from tasks.judges.replies import (
     ItemResults,
     ReplyModel,

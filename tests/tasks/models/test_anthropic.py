@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tasks.judges.questions.registry import QUESTIONS, list_forms
-from tasks.judges.questions.verification import ClaimVerdict
+from tasks.judges.questions.verify_claims import ClaimVerdict
 from tasks.judges.replies import ItemResults, render_item_schema, render_schema
 from tasks.judging.clients import open_client
 from tasks.models.anthropic import API_VERSION, MessagesClient, restrict_schema

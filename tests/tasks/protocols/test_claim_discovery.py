@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tasks.configuration.models import load_protocol
 from tasks.extraction.bans import InvalidBan
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.questions.answered_claims import GradeValues, MatchClaims
+from tasks.judges.questions.grade_values import GradeValues
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.protocols.cell import list_requests
 from tasks.protocols.claim_discovery.protocol import ClaimDiscovery
 from tasks.warehouse.rows import Status

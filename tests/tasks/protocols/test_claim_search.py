@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.judges.questions.answered_claims import MatchClaims
+from tasks.judges.questions.match_claims import MatchClaims
 from tasks.warehouse.traces import TRACE, SearchStep
 from tests.scripted_judge import ScriptedJudge
 from tests.tasks.protocols.posed import case, judged_by, published

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
-from tasks.judges.questions.verification import CheckCitations
+from tasks.judges.questions.check_citations import CheckCitations
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.fact import NO_CITATIONS, NOT_DECIDED, STILL_OPEN, FactFramework
 from tasks.warehouse.rows import OPEN_STATUSES, CitationKind, Status

@@ -13,8 +13,8 @@ from tasks.configuration.rubrics import STYLE_FIGURES, RubricEntry, load_rubric
 from tasks.extraction.shape import measure_styles
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
-from tasks.judges.questions.reports import CheckPoints
-from tasks.judges.questions.rubrics import GradeItems
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.grade_items import GradeItems
 from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.own_rubric import OwnRubric

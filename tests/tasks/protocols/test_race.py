@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.questions.reports import ScorePair
+from tasks.judges.questions.score_pair import ScorePair
 from tasks.protocols.case import Case
 from tasks.protocols.race import BOTH_ZERO, EMPTY, NO_WEIGHT, Race
 from tasks.warehouse.rows import Article

@@ -8,9 +8,10 @@ import pytest
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
-from tasks.judges.questions.extraction import ExtractKeyPoints
-from tasks.judges.questions.reports import CheckPoints, RateReport
-from tasks.judges.questions.verification import VerifySupport
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.protocols.case import Case
 from tasks.protocols.research_gym.figures import STILL_OPEN
 from tasks.protocols.research_gym.protocol import ResearchGym

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
-from tasks.judges.questions.rubrics import GradeItems, RateKeywords
+from tasks.judges.questions.grade_items import GradeItems
+from tasks.judges.questions.rate_keywords import RateKeywords
 from tasks.protocols.case import Case, ReportUsage
 from tasks.protocols.rigorous.evidence import count_links, page_key
 from tasks.protocols.rigorous.protocol import Rigorous

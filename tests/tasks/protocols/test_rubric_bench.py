@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.questions.rubrics import GradeItems
+from tasks.judges.questions.grade_items import GradeItems
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.rubric_bench import RubricBench, split_batches
 from tasks.warehouse.rows import Status

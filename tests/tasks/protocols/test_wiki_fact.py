@@ -9,7 +9,8 @@ import pytest
 from tasks.configuration.models import load_protocol
 from tasks.extraction.urls import normalise_url
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.questions.verification import VerifyAgainstPage, VerifyClaims
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.protocols.case import Case
 from tasks.protocols.wiki_fact.protocol import WikiFact
 from tasks.warehouse.pages import PageStatus

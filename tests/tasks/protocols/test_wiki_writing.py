@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.configuration.models import load_protocol
-from tasks.judges.questions.reports import CompareArticles
+from tasks.judges.questions.compare_articles import CompareArticles
 from tasks.protocols import wiki_writing
 from tasks.protocols.case import Case, ItemAnswer
 from tasks.protocols.wiki_writing import WikiWriting

@@ -10,8 +10,10 @@ import pytest
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.loading import validate_config
 from tasks.configuration.models import MetricEntry, load_protocol
-from tasks.judges.questions.reports import CompareArticles, ScorePair
-from tasks.judges.questions.rubrics import GradeItems, RateKeywords
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.grade_items import GradeItems
+from tasks.judges.questions.rate_keywords import RateKeywords
+from tasks.judges.questions.score_pair import ScorePair
 from tasks.judges.registry import load_judge
 from tasks.judging.cells import CellPlan, build_plan_frame, plan_cells
 from tasks.protocols.case import JudgedReports, Protocol

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tasks.configuration.models import load_protocol
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.questions.rubrics import GradeItems, RateKeywords
+from tasks.judges.questions.grade_items import GradeItems
+from tasks.judges.questions.rate_keywords import RateKeywords
 from tasks.metrics.ratios import aggregate
 from tasks.protocols.case import OPTIONAL, Case, ItemAnswer, JudgedReports, Protocol
 from tasks.protocols.registry import PROTOCOLS, get_protocol

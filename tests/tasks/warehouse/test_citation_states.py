@@ -7,7 +7,7 @@ import pytest
 
 from tasks.analysis.explanation import explain_reports
 from tasks.judges.decisions import JudgeAnswer
-from tasks.judges.questions.verification import VerifyAgainstPage
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
 from tasks.scoring.pending import has_outdated_scores
 from tasks.warehouse.explanations import CITATION_STATES
 from tasks.warehouse.pages import AbsentPage, Fetch

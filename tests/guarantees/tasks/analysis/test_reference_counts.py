@@ -9,7 +9,7 @@ import pytest
 
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.questions.verification import VerifyAgainstPage
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
 from tasks.warehouse.pages import Page, PageStatus
 from tasks.warehouse.results import Score
 from tasks.warehouse.rows import Status

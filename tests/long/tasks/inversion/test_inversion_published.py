@@ -9,7 +9,7 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.inversion.checks import SourceArticle, find_question_problem
-from tasks.judges.questions.inversion import QuestionTarget
+from tasks.judges.questions.find_targets import QuestionTarget
 from tasks.judges.text import occurs_in
 from tasks.questions import find_pending_articles, get_inverter, make_questions
 from tasks.warehouse.questions import Question

@@ -1,15 +1,18 @@
 """One request of each kind, about texts whose words the oracle counts."""
 
 from tasks.judges.decisions import Criterion
-from tasks.judges.questions.answered_claims import GradeValues, MatchClaims, NamedValue
-from tasks.judges.questions.reports import CheckPoints, CompareArticles, RateReport, ScorePair
-from tasks.judges.questions.rubrics import GradeItems, RateKeywords, RubricItem
-from tasks.judges.questions.verification import (
-    CheckCitations,
-    VerifyAgainstPage,
-    VerifyClaims,
-    VerifySupport,
-)
+from tasks.judges.questions.check_citations import CheckCitations
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.grade_items import GradeItems, RubricItem
+from tasks.judges.questions.grade_values import GradeValues, NamedValue
+from tasks.judges.questions.match_claims import MatchClaims
+from tasks.judges.questions.rate_keywords import RateKeywords
+from tasks.judges.questions.rate_report import RateReport
+from tasks.judges.questions.score_pair import ScorePair
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.warehouse.rubrics import BlockedSource
 
 POOL = ("In 1889 the tower opened\nto visitors.", "It is made of iron.", "A river is near.")

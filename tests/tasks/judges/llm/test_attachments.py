@@ -11,8 +11,8 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import Criterion, JudgeAnswer
 from tasks.judges.llm.prompts import AttachmentWording, find_attachment_problem, load_wording
-from tasks.judges.questions.reports import CompareArticles
-from tasks.judges.questions.rubrics import GradeItems
+from tasks.judges.questions.compare_articles import CompareArticles
+from tasks.judges.questions.grade_items import GradeItems
 from tasks.judges.registry import load_judge
 from tasks.models.attachments import MAX_ATTACHMENT_BYTES, PDF, Attachment, supported_media_types
 from tasks.models.exchange import ModelRequest

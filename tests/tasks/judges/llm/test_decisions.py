@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from tasks.judges.questions.answered_claims import NamedValue
-from tasks.judges.questions.rubrics import (
-    GradeItems,
-    ItemGrade,
-    RubricItem,
-)
+from tasks.judges.questions.grade_items import GradeItems, ItemGrade, RubricItem
+from tasks.judges.questions.grade_values import NamedValue
 from tasks.judges.replies import ItemResults, parse_reply
 from tasks.models.exchange import ModelRequest
 from tasks.models.gateway import InvalidReply

@@ -10,14 +10,11 @@ import pytest
 from tasks.configuration.folders import PACKAGED
 from tasks.judges.decisions import StepAnswer
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.questions.inversion import (
-    AnswerClosedBook,
-    AnswerFromPage,
-    EstimateDifficulty,
-    FindOthers,
-    FindTargets,
-    PoseQuestion,
-)
+from tasks.judges.questions.answer_question import AnswerClosedBook, AnswerFromPage
+from tasks.judges.questions.estimate_difficulty import EstimateDifficulty
+from tasks.judges.questions.find_others import FindOthers
+from tasks.judges.questions.find_targets import FindTargets
+from tasks.judges.questions.pose_question import PoseQuestion
 from tasks.judges.replies import MAX_CHARS, MAX_ITEMS
 from tasks.judges.text import occurs_in
 from tasks.models.exchange import ModelRequest

@@ -8,8 +8,8 @@ import pytest
 
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.judge import LlmJudge
-from tasks.judges.questions.extraction import ExtractClaims, ExtractFacts
-from tasks.judges.questions.verification import VerifyClaims
+from tasks.judges.questions.extract_statements import ExtractClaims, ExtractFacts
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.warehouse.rows import Status
 from tests.servers.base import ModelServer
 from tests.servers.faults import FaultPlan

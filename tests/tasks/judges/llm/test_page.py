@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.llm.excerpts import count_bytes, load_notice
-from tasks.judges.questions.verification import VerifyAgainstPage, split_evenly
+from tasks.judges.questions.page_questions import split_evenly
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
 from tasks.judges.text import occurs_in
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status

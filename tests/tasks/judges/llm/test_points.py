@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from tasks.judges.llm.excerpts import count_bytes
-from tasks.judges.questions.extraction import ExtractKeyPoints, MergeKeyPoints
+from tasks.judges.questions.extract_key_points import ExtractKeyPoints
+from tasks.judges.questions.merge_key_points import MergeKeyPoints
 from tasks.judges.text import occurs_in
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status

@@ -15,35 +15,31 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import PACKAGED
 from tasks.judges.llm.excerpts import ExcerptNotice
 from tasks.judges.llm.prompts import CODE_LENGTH, AttachmentWording, Prompt, load_prompt
-from tasks.judges.questions.answered_claims import ClaimMatch, ValueGrade
-from tasks.judges.questions.drafting import (
-    DraftedKeywords,
-    ReplyReport,
-    ReplyRubrics,
-    RubricVerdict,
-)
-from tasks.judges.questions.extraction import (
-    ReplyClaims,
-    ReplyFacts,
-    ReplyMergedPoints,
-    ReplyPoints,
-)
-from tasks.judges.questions.inversion import (
-    Effort,
-    ReplyAlternatives,
-    ReplyAnswers,
-    ReplyQuestion,
-    ReplyTargets,
-)
+from tasks.judges.questions.answer_question import ReplyAnswers
+from tasks.judges.questions.check_citations import CitationVerdict
+from tasks.judges.questions.check_points import PointVerdict
+from tasks.judges.questions.check_rubrics import RubricVerdict
+from tasks.judges.questions.compare_articles import CriterionVerdictOrTie
+from tasks.judges.questions.draft_keywords import DraftedKeywords
+from tasks.judges.questions.draft_rubrics import ReplyRubrics
+from tasks.judges.questions.estimate_difficulty import Effort
+from tasks.judges.questions.extract_key_points import ReplyPoints
+from tasks.judges.questions.extract_statements import ReplyClaims, ReplyFacts
+from tasks.judges.questions.find_others import ReplyAlternatives
+from tasks.judges.questions.find_targets import ReplyTargets
+from tasks.judges.questions.grade_items import ItemGrade
+from tasks.judges.questions.grade_values import ValueGrade
+from tasks.judges.questions.match_claims import ClaimMatch
+from tasks.judges.questions.merge_key_points import ReplyMergedPoints
+from tasks.judges.questions.pose_question import ReplyQuestion
+from tasks.judges.questions.rate_keywords import KeywordRating
+from tasks.judges.questions.rate_report import Rating
 from tasks.judges.questions.registry import list_forms
-from tasks.judges.questions.reports import CriterionVerdictOrTie, PairScore, PointVerdict, Rating
-from tasks.judges.questions.rubrics import ItemGrade, KeywordRating
-from tasks.judges.questions.verification import (
-    CitationVerdict,
-    ClaimVerdict,
-    PageVerdict,
-    SupportVerdict,
-)
+from tasks.judges.questions.score_pair import PairScore
+from tasks.judges.questions.verify_against_page import PageVerdict
+from tasks.judges.questions.verify_claims import ClaimVerdict
+from tasks.judges.questions.verify_support import SupportVerdict
+from tasks.judges.questions.write_closed_book import ReplyReport
 from tasks.judges.replies import ItemResults, ReplyModel, render_schema
 from tests.servers.fences import parse
 

@@ -16,8 +16,9 @@ from tasks.judges.offline import weights
 from tasks.judges.offline.judge import DISCLAIMER, MAX_EVIDENCE_CHARS, OfflineJudge
 from tasks.judges.offline.retrieval import Bm25
 from tasks.judges.offline.weights import STEMS_FILE, WEIGHTS_FILE, load_background, load_weights
-from tasks.judges.questions.reports import CheckPoints
-from tasks.judges.questions.verification import VerifyAgainstPage, VerifyClaims
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.text import split_sentences
 from tasks.warehouse.rows import Status
 from tests.tasks.judges.llm.requests import MATCH, PAIR, RATE, VALUES

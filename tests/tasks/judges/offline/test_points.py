@@ -11,8 +11,8 @@ import pytest
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.offline.judge import OfflineJudge
 from tasks.judges.offline.weights import load_weights
-from tasks.judges.questions.reports import CheckPoints
-from tasks.judges.questions.verification import VerifySupport
+from tasks.judges.questions.check_points import CheckPoints
+from tasks.judges.questions.verify_support import VerifySupport
 from tasks.metrics.agreement import accuracy, cohen_kappa
 from tasks.warehouse.rows import Status
 
