@@ -90,14 +90,6 @@ def find_prompted_editions(source: Readable) -> list[str]:
     return list(source.frame(PROMPTED)["edition"])
 
 
-def has_reports(source: Readable, edition: str, agent: str) -> bool:
-    """Whether the edition has any report by this agent."""
-    found = source.frame(
-        "SELECT 1 FROM reports WHERE edition = $1 AND agent = $2 LIMIT 1", [edition, agent]
-    )
-    return not found.is_empty()
-
-
 def check_askable(source: Readable, edition: str, assignments: Sequence[str] = ()) -> None:
     """Raise UnknownName unless these assignments of the edition (any, if empty) have prompts."""
     prompted = source.frame(

@@ -24,7 +24,6 @@ from tasks.agents.agent import (
 from tasks.agents.kind import Ask
 from tasks.agents.registry import describe_doubtful_end, find_kind, read_answer
 from tasks.jobs.pending import PendingReport
-from tasks.jobs.rendering import render_text
 from tasks.jobs.rows import (
     build_answer_fields,
     build_empty_report_changes,
@@ -37,6 +36,7 @@ from tasks.jobs.rows import (
     describe_unreadable,
     is_clarification,
     make_job,
+    render_text,
     suggest_ask_again,
 )
 from tasks.jobs.searches import grant_access

@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 from tasks.configuration.inversion import InversionSettings
 from tasks.extraction.bans import is_on_host
 from tasks.files.locks import hold_lock
-from tasks.sandbox.bans import CopyDetector
-from tasks.sandbox.catalogue import Catalogue, PageFilter
+from tasks.sandbox.catalogue import Catalogue, CopyDetector, PageFilter
 from tasks.sandbox.snapshot import (
     BATCH_ROWS,
     open_file,

@@ -99,7 +99,8 @@ class Walk:
                 yield "text", node.text_content or ""
             elif node.is_element_node:
                 element = Element(node)
-                formula = _format_formula(element) if _is_formula(element) else None
+                is_formula = element.tag == "math" or "mwe-math-element" in element.classes
+                formula = _format_formula(element) if is_formula else None
                 if formula is not None:
                     yield "text", formula
                 elif not is_noise(element.tag, element.attributes, element.classes):
@@ -149,10 +150,6 @@ def _reject_entangled(html: str) -> None:
             f"The HTML has, at character {match.start():,}, {problem}; no article needs that, and "
             "a wiki closes what it opens. Fetch the page afresh, or leave it out."
         )
-
-
-def _is_formula(element: Element) -> bool:
-    return element.tag == "math" or "mwe-math-element" in element.classes
 
 
 def _format_formula(element: Element) -> str:

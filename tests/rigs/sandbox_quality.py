@@ -23,8 +23,7 @@ import polars as pl
 
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
-from tasks.sandbox.bans import CopyDetector
-from tasks.sandbox.catalogue import PageFilter
+from tasks.sandbox.catalogue import CopyDetector, PageFilter
 from tasks.sandbox.index import IndexBuilder
 from tasks.sandbox.lance import PASSAGES, connect, embed, read_index_version
 from tasks.sandbox.page import iterate_async

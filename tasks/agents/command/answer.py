@@ -64,7 +64,10 @@ def read(raw: str) -> JobAnswer:
         raise UnreadableJobAnswer(f"expected the result of a program, as JSON: {error}") from None
     failure = _describe_failure(result)
     try:
-        answer = _read_answer(result)
+        given = _parse_answer_file(result)  # it takes precedence, however the program ended
+        if not given.get("report"):
+            given["report"] = result.report or ""
+        answer = parse_report_form(given)
     except UnreadableJobAnswer:
         if failure is None:
             raise
@@ -75,14 +78,6 @@ def read(raw: str) -> JobAnswer:
         why = answer.error or "no report"
         return answer.model_copy(update={"error": f"{why}{_quote_stderr(result)}"})
     return answer
-
-
-def _read_answer(result: ProgramResult) -> JobAnswer:
-    """Read the program's output, however it ended; `answer.json` takes precedence."""
-    given = _parse_answer_file(result)
-    if not given.get("report"):
-        given["report"] = result.report or ""
-    return parse_report_form(given)
 
 
 def _parse_answer_file(result: ProgramResult) -> dict[str, object]:

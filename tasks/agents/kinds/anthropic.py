@@ -10,7 +10,6 @@ search is at least half of all text.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,18 +18,16 @@ from tasks.agents.kind import AgentKind, ApiAsk
 from tasks.agents.wire.answers import (
     SearchAction,
     build_trace,
-    list_urls,
-    subtract_reasoning,
-)
-from tasks.agents.wire.http import SynchronousClient
-from tasks.agents.wire.json_values import (
     child,
     count,
+    list_urls,
     objects,
     parse_object,
     string,
+    subtract_reasoning,
     unexpected_object,
 )
+from tasks.agents.wire.http import SynchronousClient
 from tasks.models.errors import ModelError, TransientError
 from tasks.models.finish_reasons import classify_finish, describe_cut
 from tasks.models.usage_counts import count_cache_writes
@@ -134,14 +131,14 @@ def read(raw: str) -> JobAnswer:
             parts[-1] if parts else body, "an answer of the Messages API with a list `content`"
         )
     blocks = [block for part in parts for block in objects(part.get("content"))]
-    report = _extract_report(blocks)
-    problem = string(body.get("problem")) or _describe_problem(parts[-1], report.text)
+    text, annotations = _extract_report(blocks)
+    problem = string(body.get("problem")) or _describe_problem(parts[-1], text)
     thoughts = [block for block in blocks if "thinking" in (string(block.get("type")) or "")]
     return JobAnswer(
         outcome="failed" if problem else "report",
-        silent=not body.get("problem") and _is_silent(parts[-1], report.text),
-        text=report.text,
-        annotations=report.annotations,
+        silent=not body.get("problem") and _is_silent(parts[-1], text),
+        text=text,
+        annotations=annotations,
         trace=build_trace(_list_actions(blocks)),
         n_reasoning_steps=len(thoughts) or None,
         model_version=string(parts[-1].get("model")),
@@ -150,13 +147,7 @@ def read(raw: str) -> JobAnswer:
     )
 
 
-@dataclass(frozen=True)
-class _ReportText:
-    text: str
-    annotations: tuple[Annotation, ...]
-
-
-def _extract_report(blocks: list[dict[str, Any]]) -> _ReportText:
+def _extract_report(blocks: list[dict[str, Any]]) -> tuple[str, tuple[Annotation, ...]]:
     """Extract the report from an answer's blocks."""
     passages: list[list[dict[str, Any]]] = [[]]
     for block in blocks:
@@ -176,7 +167,7 @@ def _extract_report(blocks: list[dict[str, Any]]) -> _ReportText:
         for block, start, written in zip(passage, starts, texts, strict=False):
             annotations += _parse_annotations(block, start, start + len(written))
         text += "".join(texts)
-    return _ReportText(text, tuple(annotations))
+    return text, tuple(annotations)
 
 
 def _parse_annotations(block: dict[str, Any], start: int, end: int) -> list[Annotation]:

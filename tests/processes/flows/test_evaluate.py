@@ -9,7 +9,7 @@ import pytest
 
 from flows.runtime.history import wait_until_stored
 from tasks.imports.wlc import import_edition
-from tasks.judging.cases import load_case
+from tasks.judging.cases import CaseLoader
 from tasks.processes.helper import HelperCrashed
 from tasks.warehouse.store import open_warehouse
 from tests import patient
@@ -108,12 +108,14 @@ def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
     with open_warehouse(path) as warehouse:
         import_edition(warehouse, SAMPLE, "sample")
 
-        def broken(store: Any, plan: Any) -> Any:
+        load = CaseLoader.load
+
+        def broken(loader: CaseLoader, plan: Any) -> Any:
             if plan.agent == "sample_sketch" and plan.assignment.startswith("Mercury"):
                 raise ValueError("this one cannot be read")
-            return load_case(store, plan)
+            return load(loader, plan)
 
-        monkeypatch.setattr("tasks.verdicts.load_case", broken)
+        monkeypatch.setattr(CaseLoader, "load", broken)
         state = run("evaluate", edition="sample", warehouse=str(path))
         assert (state.type.value, state.name) == ("COMPLETED", "Partial")
         assert "this one cannot be read" in state.message

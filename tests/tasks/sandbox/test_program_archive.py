@@ -10,7 +10,7 @@ import pytest
 
 from tasks.configuration.inversion import load_inversion
 from tasks.sandbox import program_archive
-from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.page import SandboxError
 from tasks.sandbox.program_archive import make_program_archive
 from tasks.sandbox.snapshot import read_pages
 from tests.tasks.sandbox.archives import (
