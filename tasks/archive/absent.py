@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from tasks.archive.fetch import OnProgress, build_fetch_row, leave_busy_hosts
-from tasks.archive.lost_addresses import Look, LostAddress, find_absent, found_nothing
+from tasks.archive.lost_addresses import Holdings, Look, LostAddress, find_absent, found_nothing
 from tasks.archive.pending import find_reachable_urls
 from tasks.configuration.secrets import read_address
 from tasks.configuration.web import WebSettings, load_web
@@ -22,7 +22,6 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 from tasks.web.errors import FetchFailed, HostsBusy, PageDeferred, ServiceUnusable
-from tasks.web.existence import Holdings
 from tasks.web.fetcher import Fetcher, open_fetcher
 from tasks.web.guard import Guard
 from tasks.web.hosts import LONGEST_WISH_SECONDS

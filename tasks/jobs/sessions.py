@@ -113,15 +113,11 @@ async def open_job_runner(
     if isinstance(ask, CommandAsk) and (exposure := ask.describe_exposure()):
         run.warn(f"{agent}: {exposure}.")
     runner = JobRunner(
+        run=run,
         agent=agent,
-        kind=ask.kind,
         ask=ask,
         client=await open_agent_client(agent, ask, await prepare_workplace(store, edition, ask)),
-        warehouse=store,
-        budget=run.budget,
-        helpers=run.helpers,
         reply=load_agents().clarification_reply,
-        on_message=run.warn,
         only_looks=only_looks,
         models=load_models(store, edition).get(agent, []),
     )

@@ -22,8 +22,6 @@ from tasks.configuration.web import AllowedAddresses
 from tasks.extraction.urls import MAX_LENGTH
 from tasks.web.errors import AddressRefused, NonPublicAddress, printable
 
-Address = IPv4Address | IPv6Address
-
 _FORBIDDEN = {
     ip_network(network): words
     for words, networks in {

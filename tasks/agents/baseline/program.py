@@ -28,7 +28,7 @@ from math import fsum
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from tasks.agents.baseline.index import PageSearch, ReadablePage, UnreadableArchive, open_archive
 from tasks.agents.baseline.research import (
@@ -45,6 +45,7 @@ from tasks.agents.baseline.research import (
     weigh_words,
 )
 from tasks.agents.baseline.sandbox import SandboxPages
+from tasks.base import Frozen
 from tasks.judges.text import extract_terms, split_sentences
 from tasks.warehouse.rows import AssignmentKind
 from tasks.warehouse.traces import SearchStep
@@ -79,10 +80,8 @@ _ASKS_YEAR = re.compile(r"\b(?:year|when|what date|which date)\b", re.IGNORECASE
 _ASKS_PERSON = re.compile(r"\b(?:who|whom|whose|person|name of the (?:man|woman))\b", re.IGNORECASE)
 
 
-class BaselineAssignment(BaseModel):
+class BaselineAssignment(Frozen, extra="ignore"):
     """The fields of `assignment.json` that the baseline uses."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     title: str
     kind: AssignmentKind
