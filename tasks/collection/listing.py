@@ -22,12 +22,7 @@ from tasks.configuration.topics import find_category
 from tasks.configuration.wikipedia import CollectionRules, WikipediaSettings
 from tasks.warehouse.rows import Edition
 from tasks.warehouse.store import Warehouse, open_warehouse
-from tasks.warehouse.wiki_editions import (
-    Candidate,
-    CandidateDecision,
-    Collection,
-    ExcludedArticle,
-)
+from tasks.warehouse.wiki_editions import Candidate, CandidateDecision, Collection, ExcludedArticle
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.client import PAGES_AT_ONCE, split_batches
 from tasks.wikipedia.listing import (

@@ -14,11 +14,7 @@ from tasks.inversion.draft import PageProbe, QuestionDraft
 from tasks.inversion.naming import are_same_words
 from tasks.judges.decisions import NO_TRUTH, JudgeAnswer, StepAnswer, truth_label
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.questions.answer_question import (
-    AnswerClosedBook,
-    AnswerFromPage,
-    FoundAnswer,
-)
+from tasks.judges.questions.answer_question import AnswerClosedBook, AnswerFromPage, FoundAnswer
 from tasks.judges.questions.match_claims import MatchClaims
 from tasks.judges.text import split_sentences
 from tasks.metrics.claim_trees import ClaimNode, ClaimPath, match_one_to_one, score_claim_trees

@@ -12,13 +12,7 @@ from tasks.agents.command.settings import CommandAsk
 from tasks.agents.endings import find_agent_ending
 from tasks.agents.kind import AgentFolders, Ask
 from tasks.agents.kinds.file_drop import FileDropAsk
-from tasks.agents.registry import (
-    AgentEntry,
-    EndedAsk,
-    get_agent_entry,
-    load_agents,
-    open_agent,
-)
+from tasks.agents.registry import AgentEntry, EndedAsk, get_agent_entry, load_agents, open_agent
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.secrets import KeySettings

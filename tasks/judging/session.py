@@ -2,12 +2,7 @@
 is checked before any call, or by one."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    nullcontext,
-)
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
