@@ -64,13 +64,26 @@ def import_edition(
 ) -> ImportSummary:
     """Import the edition under `folder`, agent by agent, and export its snapshot.
 
+    Importing the same files again changes nothing. Changed facts of an article are replaced.
+
     Args:
         on_agent: called after each agent with its id, the number done, and the total.
 
     Raises:
-        EditionError: not an edition, or an unknown agent.
+        EditionError: not an edition, an unknown agent, or the name of a collected edition.
+        HiddenCharacters: a name has them.
     """
-    published = import_frame(warehouse, folder, edition, agents)
+    check_not_collected(warehouse, edition)
+    refuse_hidden(edition, "The edition")
+    published = read_wlc(folder, edition, list(agents) or None)
+    warehouse.write(
+        Change(Edition, [published.edition], only_new=True),
+        Change(Agent, published.agents),
+        Change(Article, published.articles),
+        Change(Assignment, _keep_prompts(warehouse, edition, published.assignments)),
+        Change(ImportIssue, published.issues, replacing={"edition": edition, "scope": ""}),
+        *_changed_facts(warehouse, edition, published),
+    )
     articles = {article.article for article in published.articles}
     new = 0
     for number, agent in enumerate(published.agents, start=1):
@@ -169,31 +182,6 @@ def _summarize(warehouse: Warehouse, edition: str, new_reports: int) -> ImportSu
         remarks=warehouse.value(issues, [edition, "remark"]),
         **counts,
     )
-
-
-def import_frame(
-    warehouse: Warehouse, folder: Path, edition: str, agents: Sequence[str] = ()
-) -> PublishedEdition:
-    """Read the edition under `folder` and write everything but the reports.
-
-    Importing the same files again changes nothing. Changed facts of an article are replaced.
-
-    Raises:
-        EditionError: not an edition, an unknown agent, or the name of a collected edition.
-        HiddenCharacters: a name has them.
-    """
-    check_not_collected(warehouse, edition)
-    refuse_hidden(edition, "The edition")
-    published = read_wlc(folder, edition, list(agents) or None)
-    warehouse.write(
-        Change(Edition, [published.edition], only_new=True),
-        Change(Agent, published.agents),
-        Change(Article, published.articles),
-        Change(Assignment, _keep_prompts(warehouse, edition, published.assignments)),
-        Change(ImportIssue, published.issues, replacing={"edition": edition, "scope": ""}),
-        *_changed_facts(warehouse, edition, published),
-    )
-    return published
 
 
 def _keep_prompts(

@@ -12,7 +12,7 @@ from tasks.base import Frozen
 from tasks.extraction.bans import BanList, is_host_or_subdomain
 from tasks.extraction.urls import look_through, normalise_url
 from tasks.protocols.redirects import redirect_chain
-from tasks.sandbox.lance import sql_in, sql_until
+from tasks.sandbox.lance import sql_in
 from tasks.warehouse.rows import content_sha
 
 _WORD = re.compile(r"[^\W_]+")
@@ -166,7 +166,7 @@ class Catalogue:
         """Return a filter as an SQL condition on passages; None if all pages pass."""
         parts = []
         if page_filter.as_of:
-            day = sql_until(page_filter.as_of)
+            day = f"day <= date '{page_filter.as_of.isoformat()}'"
             parts.append(f"({day} OR day IS NULL)" if self._keep_undated else day)
         if page_filter.ban:
             parts.append("NOT encyclopedia")
