@@ -14,6 +14,7 @@ from tasks.configuration.endings import (
     load_endings,
     read_own,
 )
+from tasks.configuration.folders import CONFIGS, ConfigSource
 from tasks.configuration.models import load_judges
 
 HOSTS = {
@@ -24,14 +25,14 @@ HOSTS = {
 """The providers by their hosts: elsewhere a model of the same name may go on."""
 
 
-def find_agent_ending(entry: AgentEntry) -> Ending | None:
+def find_agent_ending(entry: AgentEntry, configs: ConfigSource = CONFIGS) -> Ending | None:
     """Return when an agent ends; None if no end is known."""
     if isinstance(entry.ask, EndedAsk):
-        return load_endings().kinds[entry.ask.kind]
+        return load_endings(configs).kinds[entry.ask.kind]
     if (own := read_own(entry)) or not isinstance(entry.ask, ApiAsk):
         return own
     provider = HOSTS.get(urlsplit(entry.ask.find_base_url()).hostname or "")
-    return find_model_ending(provider, entry.ask.model) if provider else None
+    return find_model_ending(provider, entry.ask.model, configs) if provider else None
 
 
 def iterate_ends() -> Iterator[tuple[str, Ending]]:
