@@ -71,7 +71,7 @@ class AnthropicClient(SynchronousClient):
                 problem = f"paused {MAX_PARTS} times without an end"
                 break
             try:
-                parts.append(await self._continue(build_continuation(body, parts)))
+                parts.append(await self._continue(body, parts))
             except ModelError as error:
                 problem = f"its continuation failed: {error}"
                 break
@@ -83,10 +83,16 @@ class AnthropicClient(SynchronousClient):
 
         return {"anthropic-version": API_VERSION} | ({"x-api-key": self._key} if self._key else {})
 
-    async def _continue(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Buy the next part; retry if nothing was billed, since earlier parts are paid for."""
+    async def _continue(self, body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
+        """Send a paused turn back with all its parts, unchanged, and buy the next part; retry if
+        nothing was billed, since earlier parts are paid for."""
         from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
+        history = [{"role": "assistant", "content": part.get("content")} for part in parts]
+        body = body | {"messages": [*body["messages"], *history]}
+        containers = [string(child(part, "container", "id")) for part in reversed(parts)]
+        if container := next(filter(None, containers), None):
+            body["container"] = container
         limits = self.ask.limits
 
         def get_hint(error: BaseException | None) -> float:
@@ -107,15 +113,6 @@ class AnthropicClient(SynchronousClient):
             reraise=True,
         )
         return await retrying(self.buy_object, "/messages", body)
-
-
-def build_continuation(body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Build the request that continues a paused turn: all its parts, unchanged."""
-    history = [{"role": "assistant", "content": part.get("content")} for part in parts]
-    request = body | {"messages": [*body["messages"], *history]}
-    containers = [string(child(part, "container", "id")) for part in parts]
-    container = next((one for one in reversed(containers) if one), None)
-    return request | ({"container": container} if container else {})
 
 
 def read(raw: str) -> JobAnswer:
