@@ -37,7 +37,7 @@ from tasks.analysis.judges import (
     select_reports,
 )
 from tasks.editions.names import find_report
-from tasks.judging.preconditions import check_judges
+from tasks.judging.session import check_judges
 from tasks.planning.options import EvaluateOptions, RejudgeOptions
 from tasks.publishing.changes import BoardChanges, load_changes
 from tasks.run import Plan

@@ -14,11 +14,7 @@ from tasks.inversion.draft import PageProbe, QuestionDraft
 from tasks.inversion.naming import are_same_words
 from tasks.judges.decisions import NO_TRUTH, JudgeAnswer, StepAnswer, truth_label
 from tasks.judges.offline.retrieval import Bm25
-from tasks.judges.questions.answer_question import (
-    AnswerClosedBook,
-    AnswerFromPage,
-    FoundAnswer,
-)
+from tasks.judges.questions.answer_question import AnswerClosedBook, AnswerFromPage, FoundAnswer
 from tasks.judges.questions.match_claims import MatchClaims
 from tasks.judges.text import split_sentences
 from tasks.metrics.claim_trees import ClaimNode, ClaimPath, match_one_to_one, score_claim_trees
@@ -174,21 +170,15 @@ async def probe_single_pages(draft: QuestionDraft, context: InversionContext) ->
     assert draft.question is not None
     probes: list[PageProbe] = []
     draft = replace(draft, page_probes=())
-    for page in rank_pages(draft, context):
-        draft, probe = await _probe_page(page, draft, context)
+    surroundings = context.surroundings
+    closest = surroundings.ranking.top(_build_query(draft), context.settings.pages_per_question)
+    for index in closest:
+        draft, probe = await _probe_page(surroundings.pages[index], draft, context)
         probes.append(probe)
         draft = replace(draft, page_probes=tuple(probes))
         if draft.state != "under_way":
             return draft
     return draft
-
-
-def rank_pages(draft: QuestionDraft, context: InversionContext) -> list[ArchivedPage]:
-    """Return the pages closest to the question and its answer, the closest first."""
-    best = context.surroundings.ranking.top(
-        _build_query(draft), context.settings.pages_per_question
-    )
-    return [context.surroundings.pages[index] for index in best]
 
 
 async def _probe_page(

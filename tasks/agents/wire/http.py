@@ -23,12 +23,7 @@ from tasks.models.client import (
     parse_json,
     redact_key,
 )
-from tasks.models.errors import (
-    Misconfigured,
-    ModelError,
-    RequestRejected,
-    TransientError,
-)
+from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError
 from tasks.models.usage_counts import count_tokens
 
 if TYPE_CHECKING:
