@@ -19,7 +19,7 @@ from tasks.configuration.models import load_judges
 from tasks.editions.names import check_edition
 from tasks.jobs.pending import find_prompted_editions
 from tasks.judges.registry import list_judges
-from tasks.judging.preconditions import check_judges
+from tasks.judging.session import check_judges
 from tasks.planning.options import BackfillOptions
 from tasks.planning.permission import check_permitted, describe_future_extraction
 from tasks.planning.steps import list_backfill_steps

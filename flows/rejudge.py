@@ -26,7 +26,7 @@ from flows.runtime.task_runs import check_completed
 from flows.runtime.warehouse import warehouse_flow
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
 from tasks.judges.registry import OFFLINE
-from tasks.judging.preconditions import check_judges
+from tasks.judging.session import check_judges
 from tasks.planning.options import EvaluateOptions, RejudgeOptions
 from tasks.publishing.changes import (
     AFTER,

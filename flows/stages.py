@@ -19,7 +19,7 @@ from prefect.utilities.annotations import quote
 from flows.display.console import print_message
 from flows.runtime.server import is_local
 from flows.runtime.task_runs import Failure, Later, run_items, run_task, run_task_for_error
-from tasks.archive.earlier_keys import find_pages_again
+from tasks.archive.pending import find_pages_again
 from tasks.claims import CLAIMS
 from tasks.models.errors import StopStage
 from tasks.planning.permission import check_permitted, describe_extraction

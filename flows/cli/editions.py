@@ -36,7 +36,7 @@ from tasks.editions.manifest import (
     hash_manifest,
     load_edition_manifest,
 )
-from tasks.judging.preconditions import check_judges
+from tasks.judging.session import check_judges
 from tasks.planning.options import AssignOptions, CollectOptions
 from tasks.protocols.registry import get_protocol
 from tasks.questions import get_inverter
@@ -154,7 +154,7 @@ def _print_choice(
     warehouse: Location, asked: CollectionRequest, settings: WikipediaSettings, form: Format
 ) -> None:
     """Print how many articles a collection could choose from. No warehouse is created."""
-    from tasks.collection.choice import count_choice  # loads the wiki's client
+    from tasks.collection.listing import count_choice  # loads the wiki's client
 
     file = parse_location(warehouse)
     is_new = isinstance(file, DuckDBFile) and not file.path.exists()

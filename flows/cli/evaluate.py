@@ -39,8 +39,8 @@ from tasks.configuration.models import load_judges
 from tasks.editions.names import check_selection, list_editions
 from tasks.imports.wlc import import_edition
 from tasks.judges.registry import list_judges
-from tasks.judging.preconditions import check_judges
 from tasks.judging.protocols import choose_protocols
+from tasks.judging.session import check_judges
 from tasks.planning.options import BringInOptions, EvaluateOptions
 from tasks.planning.permission import describe_extraction
 from tasks.protocols.registry import default_protocols

@@ -13,7 +13,7 @@ from flows.display.frame import print_frame
 from tasks.configuration.endings import find_judge_ending
 from tasks.configuration.models import JudgeEntry, LlmJudgeEntry, load_judges
 from tasks.judges.registry import load_judge_entry
-from tasks.judging.preconditions import find_current_price
+from tasks.judging.session import find_current_price
 from tasks.warehouse.rows import utc_now
 
 
@@ -43,7 +43,7 @@ def check(
     if not isinstance(entry, LlmJudgeEntry):
         print_result(f"{found}: ready (it needs no model).")
         return
-    from tasks.judging.check import check_judge_live  # slow: loads HTTP clients
+    from tasks.judging.session import check_judge_live  # slow: loads HTTP clients
 
     checked = asyncio.run(check_judge_live(found, entry))
     print_result(f"{found}: {checked}")

@@ -23,7 +23,7 @@ from tasks.base import format_count
 from tasks.configuration.web import load_web
 from tasks.editions.names import UnknownName, check_reports
 from tasks.extraction.urls import normalise_url
-from tasks.imports.walls import mark_walls
+from tasks.imports.wlc import mark_walls
 from tasks.planning.options import FetchOptions, ReadOptions
 from tasks.planning.permission import describe_extraction
 from tasks.run import Plan

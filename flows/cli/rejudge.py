@@ -30,14 +30,9 @@ from flows.display.rejudge import (
 )
 from flows.display.wide_table import WideColumn, print_wide_table
 from flows.run import run_flow
-from tasks.analysis.judges import (
-    JudgeComparison,
-    ReportSelection,
-    compare_judges,
-    select_reports,
-)
+from tasks.analysis.judges import JudgeComparison, ReportSelection, compare_judges, select_reports
 from tasks.editions.names import find_report
-from tasks.judging.preconditions import check_judges
+from tasks.judging.session import check_judges
 from tasks.planning.options import EvaluateOptions, RejudgeOptions
 from tasks.publishing.changes import BoardChanges, load_changes
 from tasks.run import Plan

@@ -28,7 +28,7 @@ from tasks.configuration.inversion import load_inversion
 from tasks.configuration.sandbox import Ranking, SandboxSettings, load_sandbox
 from tasks.configuration.web import load_web
 from tasks.editions.names import check_edition
-from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.page import SandboxError
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.reader import open_for_reading
 from tasks.warehouse.snapshot import find_latest, latest_snapshot
@@ -197,9 +197,9 @@ async def _serve_index(
 ) -> None:
     """Serve until Ctrl-C. on_query: called with every query."""
     from tasks.sandbox.access import Sandbox
-    from tasks.sandbox.asked import AskedStore
     from tasks.sandbox.search import open_index
     from tasks.sandbox.service import create_app, serve, server_url
+    from tasks.sandbox.tokens import AskedStore
 
     store = AskedStore(folder.parent)
     sandbox = Sandbox(await open_index(folder, settings), served, settings, on_query, store)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from flows.display.console import print_message, print_result
-from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.page import SandboxError
 
 if TYPE_CHECKING:
     from tasks.sandbox.access import AccessRules, Sandbox

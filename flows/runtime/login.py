@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tasks.errors import ExpectedError
-from tasks.files.private import read_or_make
+from tasks.files.opening import read_or_make
 
 LOGIN_PATH = "/log-in"
 PAGE = """<!doctype html><title>Log in</title><meta name="referrer" content="no-referrer">

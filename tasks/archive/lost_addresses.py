@@ -1,21 +1,26 @@
-"""Find cited addresses that lead nowhere, and say which may be looked up. That one never existed
-accuses whoever cited it, so whatever speaks for an address counts."""
+"""Find cited addresses that lead nowhere, and say which may be looked up, and which are never named
+to an archive. That one never existed accuses whoever cited it, so whatever speaks for an address
+counts."""
 
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from tasks.base import Frozen, format_count
+from tasks.configuration.secrets import read_address
 from tasks.configuration.web import WebSettings, load_web
+from tasks.extraction.bans import is_host_or_subdomain
 from tasks.extraction.links import stands_alone
 from tasks.extraction.urls import normalise_url
 from tasks.extraction.wrappers import is_wrapper
+from tasks.masking import find_forms
 from tasks.warehouse.pages import Fetch
 from tasks.warehouse.rows import UtcDatetime, utc_now
 from tasks.warehouse.store import Readable
-from tasks.web.errors import NO_SUCH_HOST, NOT_FOUND
-from tasks.web.existence import Holdings, describe_private
+from tasks.web.errors import NO_SUCH_HOST, NOT_FOUND, AddressRefused
+from tasks.web.guard import Guard
 
 LOST = f"""
 WITH lost AS (
@@ -58,6 +63,26 @@ SELECT count(*), count(*) FILTER (state = 'never_existed'), count(*) FILTER (sta
     min(due) FILTER (open)
 FROM planned
 """
+
+
+SANDBOX = "EVERGREEN_SANDBOX"
+
+
+class Holdings(Frozen):
+    """What the archive says that it has of an address; captures as their time and HTTP status."""
+
+    snapshot: str | None = None
+    """The capture that the availability API names."""
+    captures: tuple[str, ...] = ()
+    """Those in the CDX server."""
+    host_captures: tuple[str, ...] | None = None
+    """Those of the whole host; None if it was not asked for."""
+
+    @property
+    def has_page(self) -> bool:
+        """Whether a capture shows a page, or where it led, and not an error."""
+        captures = (*self.captures, *filter(None, [self.snapshot]))
+        return any(capture.split()[-1][0] in "23" for capture in captures)
 
 
 class Look(Frozen):
@@ -172,3 +197,24 @@ def describe_absent(source: Readable, edition: str) -> str | None:
         f"{n - never - gone:,}."
         + (f" Run `fetch` again after {due:%Y-%m-%d %H:%M} UTC for more." if due else "")
     )
+
+
+def describe_private(address: str, settings: WebSettings) -> str | None:
+    """Say why an address is never named to others; None if it may be."""
+    guard = Guard(settings.allowed)
+    try:
+        checked = guard.check_url(address)
+    except AddressRefused as error:
+        return str(error)
+    own = [*settings.allowed.hosts, *settings.existence.own_hosts, read_address(SANDBOX)]
+    if is_host_or_subdomain(_strip_www(checked.url), [*map(_strip_www, own)]):
+        return f"{checked.host} is a host of one's own"
+    if "@" in urlsplit(address).netloc or any(find_forms(address)):
+        return "the address carries a key or a password"
+    return None
+
+
+def _strip_www(place: str) -> str:
+    """Return the host of an address, or of `host:port`, without `www.`."""
+    parts = urlsplit(place if "://" in place else f"//{place}")
+    return (parts.hostname or "").removeprefix("www.")

@@ -1,4 +1,5 @@
-"""Find cited pages that are to be fetched, and fetched pages whose text is to be extracted."""
+"""Find cited pages that are to be fetched, fetched pages whose text is to be extracted, and again
+pages that were archived under the key which their address had in earlier versions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -8,10 +9,11 @@ from urllib.parse import urlsplit
 from tasks.archive.lost_addresses import describe_absent
 from tasks.base import Frozen, format_count
 from tasks.configuration.web import load_web
-from tasks.extraction.urls import clean_url
-from tasks.warehouse.pages import Fetch, FetchSource
+from tasks.extraction.urls import clean_url, earlier_key
+from tasks.warehouse.pages import Fetch, FetchSource, Page
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, Warehouse
+from tasks.warehouse.writer import Change
 from tasks.web.hosts import LONGEST_WISH_SECONDS
 from tasks.web.page import PageRequest
 
@@ -97,6 +99,18 @@ REACHABLE = """
 UNION ALL
 (SELECT url FROM articles WHERE edition = $1 ORDER BY url LIMIT 1)
 """
+CARRIED = f"""
+SELECT DISTINCT c.url, c.raw_url
+FROM {WANTED} AS c LEFT JOIN pages AS p ON p.edition = c.edition AND p.url = c.url
+WHERE c.edition = $1 AND p.status IS DISTINCT FROM 'ok'
+    AND regexp_matches(c.raw_url, '.https?(:|%|-3A)|aHR0c|/amp/s/', 'i') ORDER BY ALL
+"""
+"""Pages without a text whose addresses may be redirects that carry their target."""
+AT_HAND = """
+edition = $1 AND url IN (SELECT unnest($2)) AND status = 'ok'
+AND (final_url IS NOT NULL OR coalesce(source, 'published') = 'published')
+"""
+"""Not pages that led nowhere: they show the redirect's own page."""
 
 
 class PageToRead(Frozen):
@@ -231,3 +245,20 @@ def find_reachable_urls(source: Readable, edition: str) -> list[str]:
     """Return the last URL that answered in an earlier run, and the URL of one of the edition's
     articles. When no page answers, requesting them tells dead pages from a dead network."""
     return source.frame(REACHABLE, [edition])["url"].to_list()
+
+
+async def find_pages_again(warehouse: Warehouse, edition: str) -> None:
+    """Store the pages of redirects, with their fetches, under the keys of their targets too, so
+    that they are not fetched again; citations under the earlier keys keep theirs."""
+    unread = warehouse.frame(CARRIED, [edition]).iter_rows()
+    key_of = {old: url for url, raw in unread if (old := earlier_key(raw)) and old != url}
+    pages = warehouse.rows(Page, AT_HAND, [edition, list(key_of)])
+    moved = []
+    for page in pages:
+        key = key_of[page.url]
+        led_to = page.final_url if page.final_url != key else None
+        moved.append(page.model_copy(update={"url": key, "final_url": led_to}))
+    named = [edition, [page.url for page in pages]]
+    fetches = warehouse.rows(Fetch, "edition = $1 AND url IN (SELECT unnest($2))", named)
+    copies = [fetch.model_copy(update={"url": key_of[fetch.url]}) for fetch in fetches]
+    await warehouse.write_async(Change(Page, moved), Change(Fetch, copies))

@@ -1,4 +1,5 @@
-"""List, date and measure an edition's candidates; each step continues where it stopped.
+"""List, date and measure an edition's candidates; each step continues where it stopped. Or count
+what could be chosen from them, without beginning a collection.
 
 Plain functions; the Prefect tasks are in `tasks/candidates.py`. Every answer of the wiki is in the
 table `candidates` before the next request, so after a killed run only requests under way are
@@ -7,17 +8,24 @@ repeated, and the edition becomes the same.
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
+from tasks.base import format_count
+from tasks.benchmarks.errors import EditionError
 from tasks.collection.exclusions import find_exclusions, follow_titles, mark_excluded
-from tasks.collection.wiki import Wiki
-from tasks.configuration.wikipedia import CollectionRules, find_category
-from tasks.warehouse.store import Warehouse
+from tasks.collection.request import CollectionRequest, begin_collection
+from tasks.collection.wiki import Wiki, connect_wiki
+from tasks.configuration.wikipedia import CollectionRules, WikipediaSettings, find_category
+from tasks.warehouse.rows import Edition
+from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.wiki_editions import Candidate, CandidateDecision, Collection, ExcludedArticle
 from tasks.warehouse.writer import Change
 from tasks.wikipedia.client import PAGES_AT_ONCE, split_batches
 from tasks.wikipedia.listing import (
     CategoryMember,
-    DatedMembers,
     FirstRevision,
     Window,
     fetch_first_revision,
@@ -29,6 +37,11 @@ from tasks.wikipedia.measures import Assessment, Measures, fetch_assessments, me
 WINDOW_DECISIONS: dict[int, CandidateDecision] = {-1: "created_before", 1: "created_after"}
 OnProgress = Callable[[int], None]
 """Called with the number of members just done."""
+COUNTS = """
+SELECT (SELECT count(*) FROM candidates WHERE decision = 'in_other_edition'), count(*),
+    count(*) FILTER (is_leftover)
+FROM candidate_ranking
+"""
 
 
 def load_rules(collection: Collection) -> CollectionRules:
@@ -90,7 +103,9 @@ async def date_members(
 
     async def ask(member: CategoryMember) -> FirstRevision | None:
         candidate = by_id[member.page_id]
-        first = _get_first_revision(candidate)
+        first = None
+        if candidate.created_at is not None and candidate.first_revision_id is not None:
+            first = FirstRevision(candidate.first_revision_id, candidate.created_at)
         if first is None and candidate.decision != "gone":
             first = await fetch_first_revision(wiki.api, member)
             await warehouse.write_async(
@@ -102,7 +117,9 @@ async def date_members(
     members = [CategoryMember(c.page_id, c.title, c.listed_at) for c in candidates]
     dated = await find_first_revisions(members, window, ask, load_rules(collection).margin)
     outside = [
-        candidate.model_copy(update={"decision": _decide_by_id(index, dated)})
+        candidate.model_copy(
+            update={"decision": "before_by_id" if index < dated.low else "after_by_id"}
+        )
         for index, candidate in enumerate(candidates)
         if candidate.page_id not in dated.first and candidate.decision is None
     ]
@@ -145,12 +162,6 @@ async def measure_batch(
     )
 
 
-def _get_first_revision(candidate: Candidate) -> FirstRevision | None:
-    if candidate.created_at is None or candidate.first_revision_id is None:
-        return None
-    return FirstRevision(candidate.first_revision_id, candidate.created_at)
-
-
 def _add_first_revision(
     candidate: Candidate, first: FirstRevision | None, window: Window
 ) -> Candidate:
@@ -163,10 +174,6 @@ def _add_first_revision(
             "decision": WINDOW_DECISIONS.get(window.position(first.at)),
         }
     )
-
-
-def _decide_by_id(index: int, dated: DatedMembers) -> CandidateDecision:
-    return "before_by_id" if index < dated.low else "after_by_id"
 
 
 def _add_measures(
@@ -183,3 +190,67 @@ def _add_measures(
             "category": find_category(assessment.topic),
         }
     )
+
+
+class Choice(NamedTuple):
+    """What an edition could be chosen from."""
+
+    edition: str
+    listed: int
+    """Good articles listed since the window began."""
+    in_other_editions: int
+    fresh: int
+    """Articles that can be chosen."""
+    leftovers: int
+    """Of these, older than the end of the last edition's window."""
+    articles: int
+    """The most that are chosen."""
+    fewest_articles: int
+    """With fewer the edition is not frozen."""
+
+    def describe(self) -> str:
+        taken = min(self.fresh, self.articles)
+        enough = f"{format_count(taken, 'article')} would be chosen"
+        if self.fresh < self.fewest_articles:
+            enough = f"too few: it needs {self.fewest_articles:,} (`fewest_articles`)"
+        return (
+            f"{self.edition}: of {format_count(self.listed, 'good article')} listed since the "
+            f"window began {self.in_other_editions:,} are in other editions. "
+            f"{format_count(self.fresh, 'article')} can be chosen, {self.leftovers:,} of them "
+            f"left over from before the last edition's end: {enough}."
+        )
+
+
+async def count_choice(
+    store: Warehouse,
+    asked: CollectionRequest,
+    settings: WikipediaSettings,
+    now: datetime,
+    on_message: Callable[[str], None],
+) -> Choice:
+    """List, date and measure candidates as a collection would, and count them. It goes on from
+    what is collected, but stores nothing.
+
+    Raises:
+        EditionError: the edition could not be collected.
+    """
+    with TemporaryDirectory() as folder, open_warehouse(Path(folder) / "tried.duckdb") as tried:
+        for model in (Edition, Collection, Candidate, ExcludedArticle):
+            tried.write(Change(model, store.rows(model, "edition = $1", [asked.edition])))
+        collection = begin_collection(tried, asked, settings, now)
+        if collection.frozen_at:
+            raise EditionError(
+                f"{asked.edition} is frozen: `evergreen edition show {asked.edition}` shows what "
+                "was chosen. Choose another name with --edition."
+            )
+        async with connect_wiki(settings, collection.api_url, on_message=on_message) as wiki:
+            listed = await list_members(wiki, tried, collection, store)
+            on_message(f"{listed:,} Good Articles were listed since the window began; dating them.")
+            await date_members(wiki, tried, collection)
+            for batch in find_pending_measurements(tried, asked.edition):
+                await measure_batch(wiki, tried, collection, batch)
+        excluded, fresh, leftovers = tried.frame(COUNTS).row(0)
+    return Choice(
+        asked.edition, listed, excluded, fresh, leftovers, collection.n_articles,
+        min(settings.fewest_articles, collection.n_articles),
+    )  # fmt: skip

@@ -105,19 +105,8 @@ def forget_collection(warehouse: Warehouse, edition: str) -> None:
             f"{edition!r} is {'frozen and stays' if begun else 'not being collected'}: "
             "`evergreen edition list` shows what there is."
         )
-    warehouse.write(
-        *(
-            Change(model, [], replacing={"edition": edition})
-            for model in (
-                Collection,
-                Candidate,
-                ExcludedArticle,
-                Article,
-                ArticleRevision,
-                ArticleLink,
-            )
-        )
-    )
+    models = (Collection, Candidate, ExcludedArticle, Article, ArticleRevision, ArticleLink)
+    warehouse.write(*(Change(model, [], replacing={"edition": edition}) for model in models))
 
 
 def months_before(day: datetime, months: int) -> datetime:

@@ -1,7 +1,6 @@
 """`configs/refresh.yaml`: the monthly refresh: protocols, agents, judges, budget, schedule."""
 
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from string import Formatter
 from typing import Annotated
@@ -54,7 +53,8 @@ def _check_edition_pattern(pattern: str) -> str:
     except (ValueError, IndexError, KeyError):
         name = None
     if name is None:
-        raise ValueError(f"expected a text with no places other than {_format_places(PLACES)}")
+        places = ", ".join(f"{{{place}}}" for place in PLACES)
+        raise ValueError(f"expected a text with no places other than {places}")
     if not SAFE.fullmatch(name):
         raise ValueError(
             f"it makes {name!r}: expected 1 to 64 letters, digits, dots, hyphens and underscores"
@@ -71,10 +71,6 @@ def _check_site_folder(pattern: str) -> str:
     if fields - {"edition"} or not pattern.strip():
         raise ValueError("expected a folder with no place in its name other than {edition}")
     return pattern
-
-
-def _format_places(places: Iterable[str]) -> str:
-    return ", ".join(f"{{{place}}}" for place in places)
 
 
 class Schedule(ConfigModel):

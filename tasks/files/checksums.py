@@ -12,14 +12,15 @@ SUMS = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
+def hash_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
 def hash_files(folder: Path) -> dict[str, str]:
     """Return the path within a folder of each file in it → its sha-256."""
-    shas = {}
-    for path in folder.rglob("*"):
-        if path.is_file():
-            with path.open("rb") as file:
-                shas[path.relative_to(folder).as_posix()] = file_digest(file, "sha256").hexdigest()
-    return shas
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): hash_file(path) for path in files}
 
 
 def format_sums(shas: Mapping[str, str]) -> bytes:

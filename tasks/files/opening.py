@@ -1,11 +1,14 @@
-"""Opening of files that may come from strangers: no link out of their folder, nothing that waits.
+"""Opening of files that may come from strangers: no link out of their folder, nothing that waits;
+and small files with a secret of ours, which only their owner may read.
 
 Imports nothing of the project: it is part of the lightweight `supervisor`.
 """
 
 import errno
 import os
+import secrets
 import stat
+from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from pathlib import Path
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a pipe that nobody writes to waits forever.
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+MAX_SECRET_CHARS = 1000
 
 
 class OutsideFile(OSError):
@@ -89,3 +93,31 @@ def _open_within(path: Path, within: Path) -> int:
         return os.open(name, _FILE | os.O_NOFOLLOW, dir_fd=here)
     finally:
         os.close(here)
+
+
+def read_or_make(path: Path, made: str) -> tuple[str, bool]:
+    """Return the text of a file, and whether it is for us alone; make the file if there is none.
+
+    Whoever comes second gets what the first made: a file is there with its text or not at all.
+
+    Raises:
+        OSError: it is a link, or cannot be read or made.
+    """
+    if not os.path.lexists(path):
+        _make_private(path, made)
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
+        status = os.fstat(file.fileno())
+        private = status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
+        return file.read(MAX_SECRET_CHARS).strip(), private and stat.S_ISREG(status.st_mode)
+
+
+def _make_private(path: Path, text: str) -> None:
+    fresh = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    opened = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(opened, "w", encoding="ascii") as file:
+            file.write(text)
+        with suppress(FileExistsError):
+            os.link(fresh, path)
+    finally:
+        fresh.unlink()

@@ -178,7 +178,9 @@ def _match_name(name: str, known: Mapping[str, str]) -> FileMatch:
         if len(found) == 1:
             return FileMatch(file=name, assignment=found[0], how=how)
         if found:
-            problem = f"its name is that of {len(found)} assignments: {_join_names(found)}"
+            named = ", ".join(found[:3])
+            named += f" and {len(found) - 3} more" if len(found) > 3 else ""
+            problem = f"its name is that of {len(found)} assignments: {named}"
             return FileMatch(file=name, problem=problem)
     number = _NUMBER.fullmatch(name)
     if number is None:
@@ -246,7 +248,3 @@ def _words(name: str) -> list[str]:
 
 def _normalize(name: str) -> str:
     return "".join(_words(name))
-
-
-def _join_names(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -11,12 +11,7 @@ from dataclasses import dataclass, field
 
 from tasks.base import Frozen
 from tasks.benchmarks.errors import EditionError
-from tasks.benchmarks.research import (
-    PublishedItem,
-    PublishedPoints,
-    PublishedQuery,
-    PublishedSet,
-)
+from tasks.benchmarks.research import PublishedItem, PublishedPoints, PublishedQuery, PublishedSet
 from tasks.configuration.folders import find_file
 from tasks.configuration.templates import StrictTemplate
 from tasks.editions.manifest import check_not_collected

@@ -1,9 +1,11 @@
-"""Import of a published edition: its frame, then agent by agent, then the snapshot.
+"""Import of a published edition: its frame, then agent by agent, then the snapshot; and marking of
+its pages that are walls.
 
 A known report that has not changed is left alone, and so is everything made from it. The Prefect
 tasks are in `tasks/reports.py`.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,8 +32,11 @@ from tasks.warehouse.rows import (
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
-from tasks.web.walls import classify_text
+from tasks.web.walls import classify_text, describe_wall
 
+PUBLISHED = "edition = $1 AND coalesce(source, 'published') = 'published' AND text IS NOT NULL"
+BATCH_SIZE = 50
+"""Texts in memory at once."""
 RowT = TypeVar("RowT", Claim, Citation, Fact)
 
 
@@ -59,13 +64,26 @@ def import_edition(
 ) -> ImportSummary:
     """Import the edition under `folder`, agent by agent, and export its snapshot.
 
+    Importing the same files again changes nothing. Changed facts of an article are replaced.
+
     Args:
         on_agent: called after each agent with its id, the number done, and the total.
 
     Raises:
-        EditionError: not an edition, or an unknown agent.
+        EditionError: not an edition, an unknown agent, or the name of a collected edition.
+        HiddenCharacters: a name has them.
     """
-    published = import_frame(warehouse, folder, edition, agents)
+    check_not_collected(warehouse, edition)
+    refuse_hidden(edition, "The edition")
+    published = read_wlc(folder, edition, list(agents) or None)
+    warehouse.write(
+        Change(Edition, [published.edition], only_new=True),
+        Change(Agent, published.agents),
+        Change(Article, published.articles),
+        Change(Assignment, _keep_prompts(warehouse, edition, published.assignments)),
+        Change(ImportIssue, published.issues, replacing={"edition": edition, "scope": ""}),
+        *_changed_facts(warehouse, edition, published),
+    )
     articles = {article.article for article in published.articles}
     new = 0
     for number, agent in enumerate(published.agents, start=1):
@@ -166,31 +184,6 @@ def _summarize(warehouse: Warehouse, edition: str, new_reports: int) -> ImportSu
     )
 
 
-def import_frame(
-    warehouse: Warehouse, folder: Path, edition: str, agents: Sequence[str] = ()
-) -> PublishedEdition:
-    """Read the edition under `folder` and write everything but the reports.
-
-    Importing the same files again changes nothing. Changed facts of an article are replaced.
-
-    Raises:
-        EditionError: not an edition, an unknown agent, or the name of a collected edition.
-        HiddenCharacters: a name has them.
-    """
-    check_not_collected(warehouse, edition)
-    refuse_hidden(edition, "The edition")
-    published = read_wlc(folder, edition, list(agents) or None)
-    warehouse.write(
-        Change(Edition, [published.edition], only_new=True),
-        Change(Agent, published.agents),
-        Change(Article, published.articles),
-        Change(Assignment, _keep_prompts(warehouse, edition, published.assignments)),
-        Change(ImportIssue, published.issues, replacing={"edition": edition, "scope": ""}),
-        *_changed_facts(warehouse, edition, published),
-    )
-    return published
-
-
 def _keep_prompts(
     warehouse: Warehouse, edition: str, assignments: Sequence[Assignment]
 ) -> list[Assignment]:
@@ -213,3 +206,39 @@ def _changed_facts(warehouse: Warehouse, edition: str, published: PublishedEditi
             Change(Extraction, [extraction], replacing=key),
         ]
     return changes
+
+
+def mark_walls(warehouse: Warehouse, edition: str) -> int:
+    """Mark published pages that are walls, whose texts are kept but no longer judged: classify the
+    texts like those of pages that we fetched, and return how many statuses changed.
+
+    An import uses the published rule (no error, more than 100 characters), so that figures are
+    comparable. By that rule robot tests and "not found" pages count as evidence.
+
+    The next evaluation judges the reports that cite these pages again. A second call changes
+    nothing.
+    """
+    urls = warehouse.frame(f"SELECT url FROM pages WHERE {PUBLISHED} ORDER BY url", [edition])
+    n = 0
+    for part in urls["url"].to_frame().iter_slices(BATCH_SIZE):
+        of_part = f"{PUBLISHED} AND url IN (SELECT unnest($2))"
+        pages = warehouse.rows(Page, of_part, [edition, part["url"].to_list()])
+        changed = [looked for page in pages if (looked := _reclassify(page)) != page]
+        before = {page.url: page.status for page in pages}
+        n += sum(page.status != before[page.url] for page in changed)
+        warehouse.write(Change(Page, changed))
+    if n:
+        export_edition(warehouse, edition)
+    return n
+
+
+def _reclassify(page: Page) -> Page:
+    status, signals = classify_text(page.url, page.title, page.text or "")
+    return page.model_copy(
+        update={
+            "status": status,
+            "error": None if status == "ok" else describe_wall(status, signals),
+            "signals": json.dumps(signals) if signals else None,
+            "source": "published",
+        }
+    )

@@ -170,21 +170,15 @@ async def probe_single_pages(draft: QuestionDraft, context: InversionContext) ->
     assert draft.question is not None
     probes: list[PageProbe] = []
     draft = replace(draft, page_probes=())
-    for page in rank_pages(draft, context):
-        draft, probe = await _probe_page(page, draft, context)
+    surroundings = context.surroundings
+    closest = surroundings.ranking.top(_build_query(draft), context.settings.pages_per_question)
+    for index in closest:
+        draft, probe = await _probe_page(surroundings.pages[index], draft, context)
         probes.append(probe)
         draft = replace(draft, page_probes=tuple(probes))
         if draft.state != "under_way":
             return draft
     return draft
-
-
-def rank_pages(draft: QuestionDraft, context: InversionContext) -> list[ArchivedPage]:
-    """Return the pages closest to the question and its answer, the closest first."""
-    best = context.surroundings.ranking.top(
-        _build_query(draft), context.settings.pages_per_question
-    )
-    return [context.surroundings.pages[index] for index in best]
 
 
 async def _probe_page(

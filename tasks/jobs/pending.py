@@ -23,9 +23,6 @@ LEFT JOIN reports AS r
 WHERE a.edition = $1 AND a.prompt IS NOT NULL AND r.assignment IS NULL
 ORDER BY a.assignment
 """
-PROMPTED = """
-SELECT DISTINCT a.edition FROM assignments AS a WHERE a.prompt IS NOT NULL ORDER BY a.edition
-"""
 MANUAL_STATES = frozenset({"failed", "lost"})
 """Jobs that cost money and brought nothing: only a person may have them requested again."""
 
@@ -87,15 +84,8 @@ def find_jobs_under_way(source: Readable, edition: str) -> list[PendingReport]:
 
 def find_prompted_editions(source: Readable) -> list[str]:
     """Return the editions that have prompts, by name."""
-    return list(source.frame(PROMPTED)["edition"])
-
-
-def has_reports(source: Readable, edition: str, agent: str) -> bool:
-    """Whether the edition has any report by this agent."""
-    found = source.frame(
-        "SELECT 1 FROM reports WHERE edition = $1 AND agent = $2 LIMIT 1", [edition, agent]
-    )
-    return not found.is_empty()
+    prompted = "SELECT DISTINCT edition FROM assignments WHERE prompt IS NOT NULL ORDER BY edition"
+    return list(source.frame(prompted)["edition"])
 
 
 def check_askable(source: Readable, edition: str, assignments: Sequence[str] = ()) -> None:

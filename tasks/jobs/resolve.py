@@ -55,8 +55,8 @@ def ask_again(warehouse: Warehouse, names: Sequence[str]) -> list[Job]:
 
 def _remove_empty_reports(warehouse: Warehouse, jobs: Sequence[Job]) -> list[Change]:
     """Remove the missing reports of these jobs: their agents are asked again."""
-    reports = [
-        report
+    return [
+        Change(Report, [], replacing=report.model_dump(include=set(Report.key)))
         for job in jobs
         for report in warehouse.rows(
             Report,
@@ -64,10 +64,6 @@ def _remove_empty_reports(warehouse: Warehouse, jobs: Sequence[Job]) -> list[Cha
             "AND source_path = $4",
             [job.edition, job.agent, job.assignment, name_source(job)],
         )
-    ]
-    return [
-        Change(Report, [], replacing=report.model_dump(include=set(Report.key)))
-        for report in reports
     ]
 
 

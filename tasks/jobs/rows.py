@@ -1,19 +1,30 @@
-"""Build the rows of a job before it is sent, and those of its answer; and say what became of it."""
+"""Build the rows of a job before it is sent, and those of its answer; and say what became of it.
+
+A report's text is made where a hostile answer holds up no other job.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import uuid4
 
-from tasks.agents.agent import ConversationMessage, JobAnswer, JobRequest
+from tasks.agents.agent import ConversationMessage, JobAnswer, JobRequest, UnreadableJobAnswer
+from tasks.agents.citations.markdown import Citations, render_report
 from tasks.agents.kind import Ask
 from tasks.agents.registry import find_agent_name, read_answer
 from tasks.benchmarks.reports import report_status
 from tasks.jobs.pending import PendingReport
+from tasks.processes.answers import HelperFailed
+from tasks.processes.helper import LimitExceeded
+from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.replaced_reports import remove_judgement
-from tasks.warehouse.rows import Agent, Report, content_sha
+from tasks.warehouse.rows import Agent, AssignmentKind, Report, content_sha
 from tasks.warehouse.traces import SearchTrace, make_search_trace
 from tasks.warehouse.writer import Change
+
+MILLION = 1_000_000
+SHORT_CHARS = 10_000
+"""Any text up to this length takes less than the start of a helper: a tenth of a second."""
 
 
 def make_job(item: PendingReport, kind: str, reply: str | None = None) -> Job:
@@ -53,9 +64,6 @@ def build_request(item: PendingReport, job: Job, earlier: Sequence[Job]) -> JobR
         history=tuple(turns),
         previous_remote_id=earlier[-1].remote_id if earlier else None,
     )
-
-
-MILLION = 1_000_000
 
 
 def is_clarification(kind: str, answer: JobAnswer) -> bool:
@@ -188,3 +196,22 @@ def describe_leak(variables: Sequence[str]) -> str:
         f"its answer holds the value of {', '.join(variables)}, so it was set aside, with the keys "
         "taken out. Whoever wrote it could read them: replace them"
     )
+
+
+async def render_text(
+    helpers: HelperProcesses,
+    answer: JobAnswer,
+    kind: AssignmentKind,
+    citations: Citations | None,
+) -> str:
+    """Return `render_report`'s text, in a helper if it may take long.
+
+    Raises:
+        UnreadableJobAnswer: it takes too long, or cannot be made.
+    """
+    if len(answer.text) <= SHORT_CHARS:
+        return render_report(answer, kind, citations)
+    try:
+        return await helpers.run(render_report, answer, kind, citations, seconds=TEXT_SECONDS)
+    except (LimitExceeded, HelperFailed) as error:
+        raise UnreadableJobAnswer(f"reading its citations {error}") from error

@@ -6,7 +6,7 @@ the first poll, the answer before it is parsed. The Prefect task is in `tasks/re
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -24,7 +24,6 @@ from tasks.agents.agent import (
 from tasks.agents.kind import Ask
 from tasks.agents.registry import describe_doubtful_end, find_kind, read_answer
 from tasks.jobs.pending import PendingReport
-from tasks.jobs.rendering import render_text
 from tasks.jobs.rows import (
     build_answer_fields,
     build_empty_report_changes,
@@ -37,6 +36,7 @@ from tasks.jobs.rows import (
     describe_unreadable,
     is_clarification,
     make_job,
+    render_text,
     suggest_ask_again,
 )
 from tasks.jobs.searches import grant_access
@@ -47,13 +47,12 @@ from tasks.models.errors import (
     StopStage,
     TransientError,
 )
-from tasks.models.prices import Budget, BudgetReservation
-from tasks.processes.pool import HelperProcesses
+from tasks.models.prices import BudgetReservation
+from tasks.run import RunContext
 from tasks.scoring.agent_models import describe_change
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.jobs import GONE_AFTER, Job, JobState
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 UNREACHED_TRIES = 3
@@ -73,17 +72,13 @@ class NoReport(Exception):
 class JobRunner:
     """Runs the jobs of one agent."""
 
+    run: RunContext
+    """Warned after each try that certainly started no job, and of what is odd about a report."""
     agent: str
-    kind: str
     ask: Ask
     client: AgentClient
-    warehouse: Warehouse
-    budget: Budget
-    helpers: HelperProcesses
     reply: str
     """The reply if it answers with a question."""
-    on_message: Callable[[str], None] = lambda text: None
-    """Called after each try that certainly started no job, and with what is odd about a report."""
     guard: KeyGuard = field(default_factory=KeyGuard)
     """Finds our keys in what comes back."""
     only_looks: bool = False
@@ -102,13 +97,13 @@ class JobRunner:
             NoReport: it did not come; its row says why.
             StopStage: this agent can deliver no reports now.
         """
-        job = item.jobs[-1] if item.jobs else make_job(item, self.kind)
-        async with BudgetReservation(self.budget) as money:
+        job = item.jobs[-1] if item.jobs else make_job(item, self.ask.kind)
+        async with BudgetReservation(self.run.budget) as money:
             job = await self._get_answered(item, job, list(item.jobs[:-1]), money)
             answer = await self._read_answer(job, money)
             if job.turn == 1 and is_clarification(item.kind, answer):
                 first = await self._update(job, **build_answer_fields(answer, self.ask))
-                second = make_job(item, self.kind, self.reply)
+                second = make_job(item, self.ask.kind, self.reply)
                 job = await self._get_answered(item, second, [first], money)
                 answer = await self._read_answer(job, money)
         await self._finish(item, job, answer)
@@ -126,14 +121,14 @@ class JobRunner:
     @property
     def _repeatable(self) -> bool:
         """Whether a request whose outcome is unknown can be sent again at no cost."""
-        return self.ask.repeatable or find_kind(self.kind).starts_once
+        return self.ask.repeatable or find_kind(self.ask.kind).starts_once
 
     async def _get_answered(
         self, item: PendingReport, job: Job, earlier: list[Job], money: BudgetReservation
     ) -> Job:
         """Run a job until its answer is stored; return it."""
         # A request of another kind cannot be repeated by this one.
-        if job.state == "sending" and not (self._repeatable and job.kind == self.kind):
+        if job.state == "sending" and not (self._repeatable and job.kind == self.ask.kind):
             await self._update(job, state="lost", error="the run ended while the request was sent")
             raise NoReport(describe_lost(job))
         if job.state in ("refused", "sending"):
@@ -151,7 +146,7 @@ class JobRunner:
         if self.only_looks:
             raise NoReport("nothing is bought in this run")
         question = grant_access(
-            self.warehouse.location, self.agent, self.ask, build_request(item, job, earlier)
+            self.run.store.location, self.agent, self.ask, build_request(item, job, earlier)
         )
         limits, tries, unreadable = self.ask.limits, 0, 0
         while True:
@@ -174,7 +169,7 @@ class JobRunner:
             self._check_reached(refused, tries)
             wait = limits.first_wait_seconds * 2 ** (tries - 1) * random.uniform(0.8, 1.2)
             again = max(wait, refused.hint_seconds or 0.0)
-            self.on_message(f"{self.agent} · {item.title}: {refused}; again in {again:,.0f} s")
+            self.run.warn(f"{self.agent} · {item.title}: {refused}; again in {again:,.0f} s")
             await asyncio.sleep(again)
 
     def _check_reached(self, error: TransientError, tries: int) -> None:
@@ -201,13 +196,13 @@ class JobRunner:
                 "state": "sending",
                 "error": None,
                 "created_at": utc_now(),
-                "kind": self.kind,
+                "kind": self.ask.kind,
                 "model": getattr(self.ask, "model", None),
                 "parameters": self.ask.model_dump_json(exclude={"limits", "price"}),
             }
         )
         done = [before.model_copy(update={"state": "done"}) for before in earlier]
-        await self.warehouse.write_async(Change(Job, [*done, job]))
+        await self.run.store.write_async(Change(Job, [*done, job]))
         try:
             status = await self.client.start(question)
         except (TransientError, RequestRejected, StopStage) as error:
@@ -241,9 +236,9 @@ class JobRunner:
 
     async def _wait_for_end(self, job: Job, money: BudgetReservation) -> Job:
         """Poll a job until it ends or its deadline passes."""
-        if job.kind != self.kind:
+        if job.kind != self.ask.kind:
             raise NoReport(
-                f"it was sent as {job.kind}, but configs/agents.yaml says {self.kind} now: set "
+                f"it was sent as {job.kind}, but configs/agents.yaml says {self.ask.kind} now: set "
                 f"`kind: {job.kind}` until it has come, or {suggest_ask_again(job)}"
             )
         limits = self.ask.limits
@@ -339,27 +334,27 @@ class JobRunner:
             update={"state": "failed", "error": error_text[:ERROR_CHARS], **fields}
         )
         empty = build_empty_report_changes(failed) if is_missing else []
-        await self.warehouse.write_async(Change(Job, [failed]), *empty)
+        await self.run.store.write_async(Change(Job, [failed]), *empty)
         counts = "; it counts as a missing report" if is_missing else ""
         raise NoReport(f"{error_text}{counts}; {suggest_ask_again(job)}")
 
     async def _finish(self, item: PendingReport, job: Job, answer: JobAnswer) -> None:
         """Write the report and its job's final row in one transaction."""
         try:
-            text = await render_text(self.helpers, answer, item.kind, self.ask.citations)
+            text = await render_text(self.run.helpers, answer, item.kind, self.ask.citations)
         except UnreadableJobAnswer as error:
             raise await self._keep_unread(job, error) from None
         done = job.model_copy(
             update={"state": "done", "error": None, **build_answer_fields(answer, self.ask)}
         )
-        await self.warehouse.write_async(
+        await self.run.store.write_async(
             Change(Job, [done]), *build_report_changes(item, done, answer, text)
         )
         if doubt := describe_doubtful_end(done.kind, done.remote_word):
-            self.on_message(f"{self.agent} · {item.title}: {doubt}")
+            self.run.warn(f"{self.agent} · {item.title}: {doubt}")
         if model := done.model_version:
             if change := describe_change(self.models, model):
-                self.on_message(f"{self.agent} {change}")
+                self.run.warn(f"{self.agent} {change}")
             self.models.append(model)
 
     async def _update(self, job: Job, **changes: Any) -> Job:
@@ -369,5 +364,5 @@ class JobRunner:
             for name, value in changes.items()
         }
         changed = job.model_copy(update=kept)
-        await self.warehouse.write_async(Change(Job, [changed]))
+        await self.run.store.write_async(Change(Job, [changed]))
         return changed

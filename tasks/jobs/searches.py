@@ -12,9 +12,8 @@ from tasks.agents.command.settings import CommandAsk
 from tasks.agents.kind import Ask
 from tasks.agents.kinds.http import HttpAsk
 from tasks.models.errors import Misconfigured
-from tasks.sandbox.asked import Asked
 from tasks.sandbox.source import sandbox_folder
-from tasks.sandbox.tokens import ReaderToken, SandboxToken, find_token_key, issue_token
+from tasks.sandbox.tokens import Asked, ReaderToken, SandboxToken, find_token_key, issue_token
 from tasks.warehouse.location import LocationLike
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.traces import SearchStep, SearchTrace, make_search_trace

@@ -12,13 +12,7 @@ from tasks.agents.command.settings import CommandAsk
 from tasks.agents.endings import find_agent_ending
 from tasks.agents.kind import AgentFolders, Ask
 from tasks.agents.kinds.file_drop import FileDropAsk
-from tasks.agents.registry import (
-    AgentEntry,
-    EndedAsk,
-    get_agent_entry,
-    load_agents,
-    open_agent,
-)
+from tasks.agents.registry import AgentEntry, EndedAsk, get_agent_entry, load_agents, open_agent
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.secrets import KeySettings
@@ -113,15 +107,11 @@ async def open_job_runner(
     if isinstance(ask, CommandAsk) and (exposure := ask.describe_exposure()):
         run.warn(f"{agent}: {exposure}.")
     runner = JobRunner(
+        run=run,
         agent=agent,
-        kind=ask.kind,
         ask=ask,
         client=await open_agent_client(agent, ask, await prepare_workplace(store, edition, ask)),
-        warehouse=store,
-        budget=run.budget,
-        helpers=run.helpers,
         reply=load_agents().clarification_reply,
-        on_message=run.warn,
         only_looks=only_looks,
         models=load_models(store, edition).get(agent, []),
     )

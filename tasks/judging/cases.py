@@ -157,11 +157,6 @@ class CaseLoader:
         return case
 
 
-def load_case(warehouse: Warehouse, plan: CellPlan) -> Case:
-    """Return the inputs of one cell, as `CaseLoader.load` does."""
-    return CaseLoader(warehouse, [plan]).load(plan)
-
-
 def _group_by(rows: Sequence[Any], *columns: str) -> dict[tuple[str, ...], list[Any]]:
     grouped: dict[tuple[str, ...], list[Any]] = defaultdict(list)
     for row in rows:

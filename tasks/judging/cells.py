@@ -14,17 +14,19 @@ from tasks.base import Frozen
 from tasks.configuration.models import Missing, find_fallback
 from tasks.judges.decisions import Judge
 from tasks.judges.llm.prompts import find_attachment_problem
-from tasks.judging.files import (
+from tasks.judging.inputs import (
     FILE_INPUTS,
     PDFS,
     PICTURES,
     SCANS,
+    USABLE_DOCUMENTS,
+    USAGE,
+    USAGE_TEXT,
     ShownFiles,
     add_files,
     choose_files,
     load_report_files,
 )
-from tasks.judging.inputs import USABLE_DOCUMENTS, USAGE, USAGE_TEXT
 from tasks.protocols.case import Protocol
 from tasks.warehouse.jobs import ReportFile
 from tasks.warehouse.rows import content_sha
@@ -180,7 +182,9 @@ def plan_cells(
     reference article, only those that have one.
     """
     inputs = warehouse.frame(INPUTS, [edition, protocol.name])
-    known = _load_known_cells(warehouse, edition, protocol.name, judge.name)
+    judged = [edition, protocol.name, judge.name, find_fallback(judge.name)]
+    frame = warehouse.frame(KNOWN_CELLS, judged)
+    known = {cell: KnownCell(*found) for cell, *found in frame.iter_rows()}
     files = load_report_files(warehouse, edition, protocol.inputs)
     sizes = _load_page_sizes(warehouse, edition, protocol)
     return [
@@ -200,13 +204,6 @@ def plan_cells(
             record[name] is not None for name in ("rubric", "article") if name in protocol.inputs
         )
     ]
-
-
-def _load_known_cells(
-    warehouse: Readable, edition: str, protocol: str, judge: str
-) -> dict[str, KnownCell]:
-    frame = warehouse.frame(KNOWN_CELLS, [edition, protocol, judge, find_fallback(judge)])
-    return {cell: KnownCell(*found) for cell, *found in frame.iter_rows()}
 
 
 def _load_page_sizes(

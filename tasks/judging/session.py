@@ -1,19 +1,24 @@
-"""Sessions with judges: a judge with its model, ledger, limits and budget, for one stage."""
+"""Sessions with judges: a judge with its model, ledger, limits and budget, for one stage; and what
+is checked before any call, or by one."""
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
+from tasks.configuration.endings import find_judge_ending
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import WarehouseLedger
 from tasks.judges.decisions import Judge
+from tasks.judges.questions.verify_claims import VerifyClaims
 from tasks.judges.registry import load_judge, load_judge_entry
-from tasks.judging.preconditions import check_judge, find_current_price
-from tasks.models.errors import RunInterrupted
+from tasks.models.errors import Misconfigured, RunInterrupted, StopStage, UnknownPrice
+from tasks.models.prices import Budget, ModelPrice, load_prices
 from tasks.run import RunContext
+from tasks.warehouse.calls import Call
 from tasks.warehouse.locks import hold_lock
-from tasks.warehouse.rows import utc_now
+from tasks.warehouse.rows import Status, utc_now
 
 if TYPE_CHECKING:
     from tasks.models.batch_sender import BatchSender
@@ -21,6 +26,11 @@ if TYPE_CHECKING:
 
 ITEMS_PER_CALL = 2
 """Items that a process begins per concurrent call: one is asked about, the next is prepared."""
+QUESTION = VerifyClaims(
+    claims=("The bridge was opened in 1932.",),
+    pool=("The bridge, opened in 1932, crosses the harbour.",),
+    retrieved=((0,),),
+)
 
 
 @dataclass(frozen=True)
@@ -141,3 +151,115 @@ async def _open_batch_sender(run: RunContext, name: str, entry: LlmJudgeEntry) -
     )  # fmt: skip
     await sender.resume()
     return sender
+
+
+def find_current_price(entry: LlmJudgeEntry) -> ModelPrice | None:
+    """Return the price of the judge's model today; None if the price list has none."""
+    return load_prices().current(entry.provider, entry.model)
+
+
+def check_judge(
+    name: str, entry: LlmJudgeEntry, budget_usd: float | None, today: date, *, batch: bool = False
+) -> None:
+    """Check that a judge's model can be called.
+
+    Raises:
+        Misconfigured: the model is retired, has no key, or cannot be called in batches as wanted.
+        UnknownPrice: there is a budget but no price.
+    """
+    if (ending := find_judge_ending(entry)) and ending.ends <= today:
+        named = f"{ending.successor}, its successor, or another" if ending.successor else "another"
+        raise Misconfigured(
+            f"configs/judges.yaml: the model of {name} ({entry.model}) was retired on "
+            f"{ending.ends}: what answers in its place is another judge. Choose {named}; the "
+            "verdicts it has given stay."
+        )
+    if batch and entry.kind == "anthropic":
+        raise Misconfigured(
+            f"The judge {name} is of kind `anthropic`, which is not asked in batches here. Run "
+            "without --batch."
+        )
+    if batch and entry.kind != "gemini" and not entry.batch_api:
+        raise Misconfigured(
+            f"The judge {name} cannot be asked in batches. Run without --batch, or set "
+            "`batch_api: true` in configs/judges.yaml if its endpoint has OpenAI's Batch API."
+        )
+    if unset := entry.unset_variable:
+        raise Misconfigured(f"The judge {name} has no key: set the variable {unset}.")
+    if budget_usd is not None and find_current_price(entry) is None:
+        raise UnknownPrice(
+            f"configs/prices.yaml has no price for {entry.model} of {entry.provider} on {today}, "
+            "so a budget cannot be kept. Add its price, or run without --budget."
+        )
+
+
+def check_judges(
+    names: Sequence[str],
+    budget_usd: float | None,
+    *,
+    batch: bool = False,
+    with_fallbacks: bool = True,
+) -> None:
+    """Check today's state of each judge that calls a model, and of its fallback, as in
+    `check_judge`."""
+    entries = [load_judge_entry(name) for name in names]
+    models = [(name, entry) for name, entry in entries if isinstance(entry, LlmJudgeEntry)]
+    if batch and not models:
+        raise Misconfigured(
+            f"{' and '.join(names)} calls no model: there is nothing to ask in batches. Name a "
+            "judge that calls one, or run without --batch."
+        )
+    for name, entry in models:
+        check_judge(name, entry, budget_usd, utc_now().date(), batch=batch)
+        if entry.fallback and with_fallbacks:
+            _check_fallback(name, entry.fallback, budget_usd)
+
+
+def _check_fallback(name: str, fallback: str, budget_usd: float | None) -> None:
+    try:
+        check_judges([fallback], budget_usd)
+    except StopStage as error:
+        raise type(error)(
+            f"{error} It is the `fallback` of {name} in configs/judges.yaml: without that line, "
+            "what that judge refuses stays blocked."
+        ) from None
+
+
+class NoLedger:
+    """A ledger that stores nothing, so that every check of a judge calls the model."""
+
+    def lock_request(self, request_id: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+    async def load_attempts(self, request_id: str) -> list[Call]:
+        return []
+
+    async def save(self, call: Call, *, replace: bool) -> None:
+        """Forget it."""
+
+
+async def check_judge_live(name: str, entry: LlmJudgeEntry) -> str:
+    """Check a judge with one cheap call that is not stored: return the model version it answered
+    as, its answer, and the call's cost.
+
+    Raises:
+        StopStage: a missing or wrong key, an unknown model or another version; says what to do.
+        Misconfigured: its answer is unusable.
+    """
+    from tasks.judging.clients import open_client
+    from tasks.models.gateway import Gateway
+    from tasks.models.live_sender import LiveSender
+
+    check_judge(name, entry, None, utc_now().date())
+    price = find_current_price(entry)
+    few = entry.retries.model_copy(update={"tries": 2, "rate_limit_tries": 2})
+    sender = LiveSender(await open_client(name, entry), entry.limits, price, few)
+    gateway = Gateway(sender, NoLedger(), answers_as=entry.answers_as, price=price, budget=Budget())
+    try:
+        [answer] = await load_judge(name, gateway).decide(QUESTION)
+    finally:
+        await gateway.close()
+    if answer.status is not Status.OK:
+        raise Misconfigured(f"The judge {name} gave no usable answer: {answer.reason}")
+    cost = f"${gateway.spent:.6f}" if price else "price unknown"
+    return f"answers as {answer.model_version}; said {answer.label} ({cost})."

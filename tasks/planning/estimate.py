@@ -18,7 +18,7 @@ from tasks.judges.llm.counting import (
 from tasks.judges.registry import load_model_entry
 from tasks.judging.cases import BATCH, load_cases
 from tasks.judging.cells import CellPlan
-from tasks.judging.preconditions import find_current_price
+from tasks.judging.session import find_current_price
 from tasks.key_points import PendingKeyPoints, load_documents
 from tasks.models.exchange import TokenUsage
 from tasks.models.prices import ModelPrice

@@ -20,7 +20,7 @@ from tasks.errors import ExpectedError
 from tasks.jobs.pending import find_jobs_under_way
 from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judges.registry import list_judges, resolve_extractor
-from tasks.judging.preconditions import check_judges
+from tasks.judging.session import check_judges
 from tasks.planning.options import FlowOptions
 from tasks.planning.parameters import AskableAgent, Count, ExtractorName, JudgeName, Usd
 from tasks.planning.permission import check_permitted, describe_future_extraction

@@ -10,7 +10,7 @@ from tasks.base import format_count
 from tasks.claims import find_pending_extractions, select_bought_extractions
 from tasks.jobs.pending import find_pending_reports
 from tasks.judges.registry import OFFLINE, load_judge, load_model_entry, resolve_extractor
-from tasks.judging.preconditions import find_current_price
+from tasks.judging.session import find_current_price
 from tasks.models.errors import Misconfigured
 from tasks.run import Plan
 from tasks.warehouse.store import Readable

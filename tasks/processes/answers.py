@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 MAX_MESSAGE_CHARACTERS = 2_000
@@ -27,10 +27,8 @@ class InvalidAnswer(Exception):
     """A helper's answer is not what its function returns; perhaps somebody took it over."""
 
 
-class RaisedError(BaseModel):
+class RaisedError(BaseModel, extra="forbid"):
     """An error as helpers send it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     kind: Literal["memory", "error"]
     name: str = Field(max_length=200)

@@ -20,8 +20,7 @@ from tasks.base import Frozen
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.extraction.bans import is_on_host
 from tasks.files.locks import explain_no_locks
-from tasks.sandbox.bans import CopyDetector
-from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.catalogue import CopyDetector
 from tasks.sandbox.lance import (
     CURRENT_FILE,
     PAGES,
@@ -34,7 +33,7 @@ from tasks.sandbox.lance import (
     read_index_version,
     sql_in,
 )
-from tasks.sandbox.page import ServedPage, split_passages
+from tasks.sandbox.page import SandboxError, ServedPage, split_passages
 from tasks.secrecy.guard import KeyGuard
 
 BATCH_PAGES = 2_000
@@ -109,7 +108,8 @@ class IndexBuilder:
     async def _build(self, source: AsyncIterable[ServedPage]) -> BuildResult:
         before = read_index_version(self._folder)
         pages, passages = await _open_tables(self._folder, self._vectors)
-        known = await _read_hashes(pages)
+        rows = await pages.query().select(["url", "sha"]).to_arrow()
+        known = dict(zip(rows["url"].to_pylist(), rows["sha"].to_pylist(), strict=True))
         orphans = await _find_orphans(pages, passages, before, known)
         seen: set[str] = set()
         n_changed = 0
@@ -250,11 +250,6 @@ async def _open_tables(folder: Path, vectors: bool) -> tuple[Any, Any]:
             PASSAGES, schema=passage_schema(vectors=vectors), exist_ok=True
         ),
     )
-
-
-async def _read_hashes(pages: Any) -> dict[str, str]:
-    rows = await pages.query().select(["url", "sha"]).to_arrow()
-    return dict(zip(rows["url"].to_pylist(), rows["sha"].to_pylist(), strict=True))
 
 
 async def _find_orphans(

@@ -2,7 +2,7 @@
 passages and queries with MiniLM, which need the extra `fused`."""
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -100,10 +100,6 @@ def match_words(query: str) -> Any:
 def sql_in(column: str, values: list[str]) -> str:
     """Return an SQL condition; `values` may be untrusted."""
     return f"{column} IN ({', '.join(quote_literal(value) for value in values)})"
-
-
-def sql_until(day: date) -> str:
-    return f"day <= date '{day.isoformat()}'"
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:

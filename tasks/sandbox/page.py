@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from tasks.base import Frozen
+from tasks.errors import ExpectedError
 from tasks.judges.text import collapse_whitespace
 from tasks.warehouse.rows import content_sha
 
@@ -28,6 +29,10 @@ _WORD = re.compile(r"\S{1,60}")
 _SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]{0,3}\Z")
 _MAX_SHORTENING = 4
 """A passage may be shortened by up to 1/n of its words, to end with a sentence."""
+
+
+class SandboxError(ExpectedError):
+    """The pages cannot be read, indexed or served; the message says why, and what to do."""
 
 
 class ServedPage(Frozen):

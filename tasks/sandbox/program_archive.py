@@ -6,7 +6,7 @@ edition share one copy, which later runs use again while the edition's pages and
 
 import os
 import shutil
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 
 from tasks.configuration.inversion import InversionSettings
 from tasks.extraction.bans import is_on_host
+from tasks.files.checksums import hash_file
 from tasks.files.locks import hold_lock
-from tasks.sandbox.bans import CopyDetector
-from tasks.sandbox.catalogue import Catalogue, PageFilter
+from tasks.sandbox.catalogue import Catalogue, CopyDetector, PageFilter
 from tasks.sandbox.snapshot import (
     BATCH_ROWS,
     open_file,
@@ -60,7 +60,7 @@ def make_program_archive(
     parts = (VERSION, str(given_sources), *sorted(chosen), detector.sha, ban.model_dump_json(),
              *sorted(inversion.mirror_hosts))  # fmt: skip
     content = sha256("\0".join(parts).encode())
-    content.update(_hash_file(snapshot / PAGES_FILE).encode())
+    content.update(hash_file(snapshot / PAGES_FILE).encode())
     folder = parent / content.hexdigest()[:32]
     parent.mkdir(parents=True, exist_ok=True)
     with hold_lock(parent / ".lock"):
@@ -129,7 +129,7 @@ def _write_copy(pages: Path, shown: frozenset[str], folder: Path) -> None:
         for batch in source.iter_batches(BATCH_ROWS):
             kept = pa.array([url in shown for url in batch.column("url").to_pylist()], pa.bool_())
             writer.write_batch(_mask_keys(batch.filter(kept), guard))
-    _digest_file(folder).write_text(_hash_file(target), "utf-8")
+    _digest_file(folder).write_text(hash_file(target), "utf-8")
     target.chmod(0o444)
     fresh.replace(folder)
     folder.chmod(0o555)
@@ -140,7 +140,7 @@ def _is_intact(folder: Path) -> bool:
     try:
         names = {path.name for path in folder.iterdir()}
         digest = _digest_file(folder).read_text("utf-8")
-        return names == {PAGES_FILE} and digest == _hash_file(folder / PAGES_FILE)
+        return names == {PAGES_FILE} and digest == hash_file(folder / PAGES_FILE)
     except OSError:
         return False
 
@@ -154,8 +154,3 @@ def _remove(folder: Path) -> None:
         folder.chmod(0o755)
         shutil.rmtree(folder)
     _digest_file(folder).unlink(missing_ok=True)
-
-
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()

@@ -8,8 +8,8 @@ import anyio.to_thread
 
 from tasks.configuration.sandbox import Ranking, SandboxSettings
 from tasks.sandbox.catalogue import Catalogue, PageFilter
-from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.lance import PAGES, PASSAGES, connect, embed, match_words, read_index_version
+from tasks.sandbox.page import SandboxError
 from tasks.sandbox.responses import FetchedPage, SearchResult
 
 RANK_CONSTANT = 60

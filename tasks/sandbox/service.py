@@ -18,12 +18,10 @@ from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 
 from tasks.sandbox import responses
-from tasks.sandbox.access import Sandbox
-from tasks.sandbox.asked import Asked
+from tasks.sandbox.access import ASKED_PATH, Sandbox, TokenCheck
 from tasks.sandbox.catalogue import NotServed
-from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.middleware import ASKED_PATH, TokenCheck
-from tasks.sandbox.tokens import ReaderToken
+from tasks.sandbox.page import SandboxError
+from tasks.sandbox.tokens import Asked, ReaderToken
 from tasks.sandbox.tools import create_mcp_app
 from tasks.serving.connections import BACKLOG, BoundedServer
 from tasks.serving.gate import Gate, OwnNames, serving_names

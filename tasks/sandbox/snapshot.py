@@ -10,9 +10,8 @@ from pydantic import ValidationError
 
 from tasks.base import Frozen
 from tasks.extraction.bans import InvalidBan, parse_bans
-from tasks.sandbox.bans import Ban
-from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import MAX_TEXT_CHARS, ServedPage, clean_title
+from tasks.sandbox.catalogue import Ban
+from tasks.sandbox.page import MAX_TEXT_CHARS, SandboxError, ServedPage, clean_title
 from tasks.warehouse.truths import TruthSettings
 
 BATCH_ROWS = 100

@@ -18,8 +18,14 @@ from warcio.exceptions import ArchiveLoadFailed
 from tasks.base import Frozen
 from tasks.configuration.web import ReadingBounds
 from tasks.extraction.urls import normalise_url
-from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import MAX_TEXT_CHARS, OnMessage, ServedPage, clean_title, parse_day
+from tasks.sandbox.page import (
+    MAX_TEXT_CHARS,
+    OnMessage,
+    SandboxError,
+    ServedPage,
+    clean_title,
+    parse_day,
+)
 from tasks.warehouse.rows import replace_surrogates
 from tasks.web.html_text import parse_language
 from tasks.web.page import WARC_PAGE_HEADERS, FetchedContent, ReadPage
@@ -112,7 +118,13 @@ def _read_records(
                 continue
             record = _parse_record(file, raw, on_skipped, on_bad_date)
             if belongs and held and record:
-                record, held = _merge(held, record), None
+                # The page's URL is the one that was requested.
+                record = held.model_copy(
+                    update={"key": record.key, "conversion": record.conversion,
+                            "final_url": held.key,
+                            "fetched_at": held.fetched_at or record.fetched_at}
+                )  # fmt: skip
+                held = None
             if held:
                 yield held
             is_answer = raw.rec_type == "response"
@@ -124,14 +136,6 @@ def _read_records(
             yield held
     except ArchiveLoadFailed as error:
         raise SandboxError(f"{file} is not a WARC file, or is damaged ({error}).") from None
-
-
-def _merge(answer: WarcPage, text: WarcPage) -> WarcPage:
-    """Merge a response and its conversion. The page's URL is the one that was requested."""
-    return answer.model_copy(
-        update={"key": text.key, "conversion": text.conversion, "final_url": answer.key,
-                "fetched_at": answer.fetched_at or text.fetched_at}
-    )  # fmt: skip
 
 
 def _parse_record(

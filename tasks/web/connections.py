@@ -105,7 +105,9 @@ class GuardedClient:
         while True:
             sent = SimpleNamespace(reused=False)
             try:
-                proxy = await self._proxy(target)
+                proxy = self._proxies.for_host(target.scheme, target.host)
+                if proxy:  # it resolves the name itself, so the name is checked first
+                    await self._resolver.find_addresses(target.host, target.port, proxied=True)
                 response = await self._session.get(
                     URL(target.url, encoded=True),
                     headers=headers,
@@ -137,13 +139,6 @@ class GuardedClient:
     def clear_dns_cache(self) -> None:
         """Clear the DNS cache."""
         self._connector.clear_dns_cache()
-
-    async def _proxy(self, target: CheckedUrl) -> str | None:
-        """Return the proxy to use, if any. It resolves the name itself, so check the name first."""
-        proxy = self._proxies.for_host(target.scheme, target.host)
-        if proxy:
-            await self._resolver.find_addresses(target.host, target.port, proxied=True)
-        return proxy
 
     async def __aenter__(self) -> "GuardedClient":
         return self

@@ -178,7 +178,8 @@ class RobotsRules:
             return await retry_failures(self._manners, lambda is_last: self._fetch_rules(result))
         except FetchError as error:
             # The site's pages then fail in the same way, and say so themselves.
-            if isinstance(error, PageDeferred) or _is_unreachable(error):
+            unreached = isinstance(error, FetchFailed) and error.phase != "answering"
+            if unreached or isinstance(error, PageDeferred):
                 del self._rules[site]
                 raise
         return None
@@ -202,7 +203,3 @@ class RobotsRules:
                 retryable=is_retryable(answer.status),
                 hint_seconds=hint,
             )
-
-
-def _is_unreachable(error: FetchError) -> bool:
-    return isinstance(error, FetchFailed) and error.phase != "answering"

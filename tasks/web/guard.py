@@ -22,8 +22,6 @@ from tasks.configuration.web import AllowedAddresses
 from tasks.extraction.urls import MAX_LENGTH
 from tasks.web.errors import AddressRefused, NonPublicAddress, printable
 
-Address = IPv4Address | IPv6Address
-
 _FORBIDDEN = {
     ip_network(network): words
     for words, networks in {
@@ -123,12 +121,12 @@ class Guard:
         target_port = PORTS[parts.scheme] if port is None else port
         if not self._is_exception(host, target_port):
             self._check_target(host, target_port)
-        return CheckedUrl(
-            _build_url(parts.scheme, host, port, parts.path, parts.query),
-            parts.scheme,
-            host,
-            target_port,
-        )
+        is_usual = port in (None, PORTS[parts.scheme])
+        place = _bracket_ipv6(host) if is_usual else _host_port(host, port)
+        written = f"{parts.scheme}://{place}{quote(parts.path or '/', _PATH, errors='replace')}"
+        if parts.query:
+            written += f"?{quote(parts.query, _QUERY, errors='replace')}"
+        return CheckedUrl(written, parts.scheme, host, target_port)
 
     def check_address(self, host: str, port: int, address: str, *, proxied: bool = False) -> None:
         """Check the address that a name resolved to.
@@ -204,12 +202,6 @@ def _parse_host(name: str) -> str:
         raise AddressRefused(
             f"{printable(name, 80)!r} is neither a name nor an IPv4 address"
         ) from None
-
-
-def _build_url(scheme: str, host: str, port: int | None, path: str, query: str) -> str:
-    place = _bracket_ipv6(host) if port in (None, PORTS[scheme]) else _host_port(host, port)
-    written = f"{scheme}://{place}{quote(path or '/', _PATH, errors='replace')}"
-    return f"{written}?{quote(query, _QUERY, errors='replace')}" if query else written
 
 
 def _bracket_ipv6(host: str) -> str:

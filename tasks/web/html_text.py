@@ -126,10 +126,7 @@ def _convert(body: LexborNode) -> str:
     markdown = convert(body.html or "", _OPTIONS).content or ""
     if _count_letters(markdown) < MIN_KEPT * _count_letters(bare):
         markdown = "\n\n".join(line.strip() for line in bare.split("\n") if line.strip())
-    return _drop_menus([block for block in _BLOCKS.split(markdown) if block.strip()])
-
-
-def _drop_menus(blocks: list[str]) -> str:
+    blocks = [block for block in _BLOCKS.split(markdown) if block.strip()]
     kept = [block for block in blocks if not _is_menu(block)]
     if sum(map(len, kept)) < sum(map(len, blocks)) / 2:
         kept = blocks  # an index of links, such as a list of episodes

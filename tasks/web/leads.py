@@ -80,8 +80,9 @@ def find_shown_pdf(html: str, url: str, text: str) -> str | None:
     """
     if viewed := find_viewed(url):
         return viewed
-    if _has_own_prose(text):
-        return None
+    lines = (line for line in text[:200_000].split("\n") if len(line) >= PROSE_LINE)
+    if sum(letter.isalnum() for line in lines for letter in line) >= OWN_LETTERS:
+        return None  # it has prose of its own
     tree = LexborHTMLParser(html)
     base = _find_base(tree, url)
     found = {_find_framed(node, base) for node in tree.css("iframe, frame, embed, object")} - {None}
@@ -105,11 +106,6 @@ def find_viewed(url: str) -> str | None:
     shown = next((fields[name][0] for name in _VIEWED if name in fields), "")
     is_pdf = parts.path.endswith("viewer.html") or _PDF_ADDRESS.search(shown)
     return _resolve(url, shown) if is_pdf else None
-
-
-def _has_own_prose(text: str) -> bool:
-    lines = (line for line in text[:200_000].split("\n") if len(line) >= PROSE_LINE)
-    return sum(letter.isalnum() for line in lines for letter in line) >= OWN_LETTERS
 
 
 def _find_framed(node: LexborNode, base: str) -> str | None:

@@ -5,7 +5,7 @@ from datetime import date
 from math import ceil
 from time import monotonic
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, Field, PrivateAttr
 
 from tasks.base import Frozen
 from tasks.warehouse.pages import FetchOutcome, FetchSource, PageStatus
@@ -39,11 +39,9 @@ class Redirect(Frozen):
     """The URL it led to."""
 
 
-class FetchResult(BaseModel):
+class FetchResult(BaseModel, extra="forbid"):
     """What is learned about a page from one source, noted while it is fetched, so that errors lose
     nothing. Its bytes, if they came complete, are in the PageStore under `sha`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     source: FetchSource
     asked_url: str

@@ -133,6 +133,7 @@ def read_pdf(content: bytes, most_pages: int) -> ExtractedText:
     filled = [page for page in pages if page]
     if not filled:
         raise PageUnreadable(f"its {n_pages} pages hold no text: scanned or drawn")
+    title = " ".join(metadata.get("Title", "").replace("\x00", "").split())[:1000]
     remarks = []
     if len(pages) < n_pages:
         remarks.append(f"cut: {n_pages:,} pages, {len(pages):,} were read")
@@ -140,7 +141,7 @@ def read_pdf(content: bytes, most_pages: int) -> ExtractedText:
         remarks.append(f"{len(pages) - len(filled):,} of {len(pages):,} pages hold no text")
     return ExtractedText(
         text="\n\n".join(filled),
-        title=_clean_title(metadata.get("Title", "")),
+        title=None if _NO_TITLE.fullmatch(title) else title,
         published_on=_parse_day(metadata.get("CreationDate", "")),
         remarks=tuple(remarks),
     )
@@ -154,11 +155,6 @@ def _read_pages(pdf: PdfDocument, n_pages: int) -> Iterator[str]:
         except PdfiumError:  # a broken page: the others may be sound
             text = ""
         yield _HYPHENATED.sub("", text)
-
-
-def _clean_title(text: str) -> str | None:
-    title = " ".join(text.replace("\x00", "").split())[:1000]
-    return None if _NO_TITLE.fullmatch(title) else title
 
 
 def _parse_day(text: str) -> date | None:
@@ -195,7 +191,9 @@ def find_script_texts(tree: LexborHTMLParser) -> list[str]:
     found = {
         _strip_tags(value): None
         for _, value in _iterate_fields(tree, _APPLICATION)
-        if isinstance(value, str) and _is_prose(value[:PROSE_SAMPLE])
+        if isinstance(value, str)
+        and _PROSE.search(start := value[:PROSE_SAMPLE])
+        and not _CODE.search(start)
     }
     return list(found)
 
@@ -222,10 +220,6 @@ def _walk(value: object) -> Iterator[tuple[str, object]]:
             waiting.extend((name, inner) for inner in reversed(item))
         else:
             yield name, item
-
-
-def _is_prose(text: str) -> bool:
-    return bool(_PROSE.search(text)) and not _CODE.search(text)
 
 
 def _strip_tags(text: str) -> str:

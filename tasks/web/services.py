@@ -150,7 +150,9 @@ class WaybackSource(ServiceSource):
         self.base = read_address(settings.url_env) or settings.url
 
     async def _fetch_copy(self, result: FetchResult, url: str, cited_on: date | None) -> None:
-        result.asked_url = await self._find_snapshot(result, cited_on)
+        query = {"url": result.asked_url}
+        query |= {"timestamp": f"{cited_on:%Y%m%d}"} if cited_on else {}
+        result.asked_url = _parse_snapshot(await self.ask(self.base, query, result))
         archive = self._follower.guard.check_url(result.asked_url).host
 
         async def check_host(target: CheckedUrl) -> None:
@@ -159,12 +161,6 @@ class WaybackSource(ServiceSource):
 
         open_page = partial(self._follower.open, check=check_host)
         await self._download(result, open_page, self._check_answer)
-
-    async def _find_snapshot(self, result: FetchResult, cited_on: date | None) -> str:
-        """Find the nearest snapshot and return the URL of its bytes."""
-        query = {"url": result.asked_url}
-        query |= {"timestamp": f"{cited_on:%Y%m%d}"} if cited_on else {}
-        return _parse_snapshot(await self.ask(self.base, query, result))
 
     async def ask(
         self, service: str, query: Mapping[str, str], result: FetchResult | None = None
@@ -210,6 +206,7 @@ def parse_answer(text: str) -> Snapshot | None:
 
 
 def _parse_snapshot(text: str) -> str:
+    """Return the URL of the bytes of the nearest snapshot."""
     closest = parse_answer(text)
     if closest is None:
         raise FetchFailed(f"{WAYBACK} has no snapshot of it")

@@ -1,19 +1,29 @@
-"""Parse a rendered wiki page into a tree and walk it in linear time, without recursion.
+"""Parse a rendered wiki page into a tree and walk it in linear time, without recursion and without
+what is not the article: boxes, navigation, references.
 
 Like any HTML5 parser, lexbor takes quadratic time for deep nesting and copies every unclosed
 `<b>` into each later paragraph: 20 kB can make a million nodes. A wiki balances its markup, so
 pages that would cost that much are rejected before they are parsed.
+
+Names are the classes, ids and roles of MediaWiki's legacy parser, of Parsoid, and of English
+Wikipedia's templates.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tasks.wikipedia.errors import WikiError
-from tasks.wikipedia.noise import is_noise, split_names
+
+
+def split_names(*lines: str) -> frozenset[str]:
+    """Return the words of all lines."""
+    return frozenset(word for line in lines for word in line.split())
+
 
 MAX_CHARACTERS = 32 * 1024 * 1024
 """Longer pages are rejected; the longest of the 69 published articles renders to 0.2 MB."""
@@ -31,6 +41,33 @@ _FORMATTING = split_names("a b big code em font i nobr s small strike strong tt 
 _VOID = split_names("area base br col embed hr img input link meta param source track wbr")
 _NO_CLASSES: frozenset[str] = frozenset()
 _TEX_STYLE = re.compile(r"^\{\\(?:display|text)style\s?(.*)\}$", re.DOTALL)
+TAGS = split_names(
+    "script style link meta noscript template head title base input button select option",
+    "textarea label form iframe object embed canvas svg audio video source track map area img",
+    "figure figcaption figure-inline nav",
+)
+"""Elements without prose, and figures with their captions: reports have no pictures."""
+CLASSES = split_names(
+    # boxes beside the article
+    "infobox infobox_v2 infobox_v3 vertical-navbox sidebar navbox navbox-styles navbar ambox ombox",
+    "imbox cmbox tmbox fmbox dmbox asbox mbox-small metadata sistersitebox side-box portal-bar",
+    "portalbox portal succession-box authority-control",
+    # navigation, and other parts of the page that are not its text
+    "toc hatnote dablink rellink shortdescription noprint nomobile navigation-not-searchable",
+    "mw-editsection mw-jump-link mw-indicators mw-indicator printfooter catlinks",
+    "mw-collapsible-toggle mw-empty-elt",
+    # pictures, maps, sound
+    "thumb gallery gallerybox locmap mw-kartographer-container timeline-wrapper mw-graph",
+    "listen haudio mw-tmh-player mediaContainer ext-phonos-attribution mw-broken-media",
+    # citation markers, references, maintenance notes about them
+    "mw-ref mw-references-wrap references reflist refbegin mw-cite-backlink Inline-Template",
+    "Template-Fact error mw-ext-cite-error scribunto-error",
+    # hidden by style sheets
+    "sortkey geo-nondefault geo-multi-punct geo-inline-hidden mwe-math-fallback-image-inline",
+)
+IDS = split_names("toc coordinates catlinks siteSub contentSub mw-navigation")
+ROLES = split_names("navigation search")
+_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 
 class UnreadableHtml(WikiError):
@@ -99,7 +136,8 @@ class Walk:
                 yield "text", node.text_content or ""
             elif node.is_element_node:
                 element = Element(node)
-                formula = _format_formula(element) if _is_formula(element) else None
+                is_formula = element.tag == "math" or "mwe-math-element" in element.classes
+                formula = _format_formula(element) if is_formula else None
                 if formula is not None:
                     yield "text", formula
                 elif not is_noise(element.tag, element.attributes, element.classes):
@@ -151,10 +189,6 @@ def _reject_entangled(html: str) -> None:
         )
 
 
-def _is_formula(element: Element) -> bool:
-    return element.tag == "math" or "mwe-math-element" in element.classes
-
-
 def _format_formula(element: Element) -> str:
     """Format a formula as `$TeX$`, or as its symbols if it has no TeX."""
     annotation = element.node.css_first("annotation")
@@ -169,3 +203,33 @@ def _format_formula(element: Element) -> str:
     plain = _TEX_STYLE.match(tex)
     tex = (plain[1] if plain else tex).strip()
     return f"${tex}$" if tex else element.node.text(separator=" ")
+
+
+def is_noise(tag: str, attributes: Mapping[str, str | None], classes: frozenset[str]) -> bool:
+    """Return whether an element and its content are not part of the article's text."""
+    if not attributes or tag in TAGS:
+        return tag in TAGS
+    return (
+        not CLASSES.isdisjoint(classes)
+        or (tag == "sup" and "reference" in classes)
+        or (tag == "a" and _is_noise_link(attributes, classes))
+        or "hidden" in attributes
+        or attributes.get("id") in IDS
+        or attributes.get("role") in ROLES
+        or "mw:File" in (attributes.get("typeof") or "")
+        or _HIDDEN.search(attributes.get("style") or "") is not None
+    )
+
+
+def is_missing_template(attributes: Mapping[str, str | None], classes: frozenset[str]) -> bool:
+    """Return whether a link stands for a template that the wiki does not have."""
+    address = unquote(attributes.get("href") or "")
+    return "new" in classes and "title=Template:" in address
+
+
+def _is_noise_link(attributes: Mapping[str, str | None], classes: frozenset[str]) -> bool:
+    return (
+        "autonumber" in classes  # [1], for a URL without link text
+        or is_missing_template(attributes, classes)
+        or ("new" in classes and "wpDestFile=" in (attributes.get("href") or ""))  # no such file
+    )

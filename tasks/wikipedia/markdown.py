@@ -11,7 +11,7 @@ Kept:
 - Pull quotes, definition lists (the term in bold), formulas as `$TeX$`, exponents as 10⁶.
 - A short paragraph all in bold stays bold: it serves as a heading.
 
-Dropped (the lists are in `noise.py`):
+Dropped (the lists are in `dom.py`):
 
 - Citation markers, references, bibliographies and their sections.
 - Infoboxes, sidebars, navigation, hatnotes, maintenance remarks: they repeat the article or are
@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from tasks.extraction.headings import is_reference_heading
-from tasks.wikipedia.dom import Element, Walk, parse_html
+from tasks.wikipedia.dom import Element, Walk, parse_html, split_names
 from tasks.wikipedia.inline import InlineText, escape_lines, escape_words, strip_invisible
 from tasks.wikipedia.markdown_blocks import (
     BOLD_LINE_LEVEL,
@@ -35,7 +35,6 @@ from tasks.wikipedia.markdown_blocks import (
     drop_empty_headings,
     join_blocks,
 )
-from tasks.wikipedia.noise import split_names
 from tasks.wikipedia.tables import is_data_table, is_inline, read_table
 
 CONVERTER_VERSION = 1

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from tasks.extraction.headings import is_reference_heading
-from tasks.wikipedia.dom import Element, Walk
+from tasks.wikipedia.dom import Element, Walk, split_names
 from tasks.wikipedia.inline import InlineText, escape_words
-from tasks.wikipedia.noise import split_names
 
 MAX_COLUMNS = 100
 """Further columns are left out."""

@@ -11,7 +11,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from tasks.processes.serving import LENGTH
+from tasks.processes.helper import LENGTH
 
 
 def send(answer: bytes, length: int | None = None) -> None:

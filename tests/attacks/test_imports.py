@@ -32,7 +32,7 @@ from tasks.imports.matching import match_reports
 from tasks.imports.reports import import_reports
 from tasks.jobs.file_drop import exchange_files
 from tasks.jobs.pending import PendingReport
-from tasks.sandbox.corpus import read_corpus
+from tasks.sandbox.source import read_corpus
 from tasks.warehouse.jobs import ImportIssue
 from tasks.warehouse.rows import Assignment, Edition, Report
 from tasks.warehouse.store import Warehouse, open_warehouse

@@ -18,8 +18,7 @@ from tasks.configuration import secrets
 from tasks.configuration.secrets import KeySettings
 from tasks.masking import FORMS, MASK, name_form
 from tasks.publishing.downloads import check_tables, write_data_files
-from tasks.secrecy.guard import KeyGuard, LeakedKey
-from tasks.secrecy.own_keys import load_own_keys
+from tasks.secrecy.guard import KeyGuard, LeakedKey, load_own_keys
 from tasks.site.folder import SiteFolder
 from tasks.site.mark import MARK
 from tests.attacks.keys import ROOT
@@ -180,7 +179,7 @@ def test_a_key_from_a_block_of_prefect_is_known(monkeypatch: pytest.MonkeyPatch)
     prefect = SimpleNamespace(Secret=Block)
     monkeypatch.setitem(sys.modules, "prefect.blocks.system", cast(Any, prefect))
     monkeypatch.setattr("tasks.configuration.secrets.KEYS_OF_BLOCKS", {})
-    monkeypatch.setattr("tasks.secrecy.own_keys.KEYS_OF_BLOCKS", secrets.KEYS_OF_BLOCKS)
+    monkeypatch.setattr("tasks.secrecy.guard.KEYS_OF_BLOCKS", secrets.KEYS_OF_BLOCKS)
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
     assert asyncio.run(KeySettings(key_block="my-key").load_key()) == OWN
     with pytest.raises(LeakedKey, match="the Prefect block my-key"):

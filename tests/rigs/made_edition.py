@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tasks.judges.decisions import DecisionRequest, JudgeAnswer
-from tasks.judging.cases import load_case
+from tasks.judging.cases import CaseLoader
 from tasks.judging.cells import plan_cells
 from tasks.protocols.cell import judge_case
 from tasks.protocols.registry import get_protocol
@@ -125,7 +125,7 @@ def publish_figures(warehouse: Warehouse) -> None:
 
 async def _judge(warehouse: Warehouse, judge: WordyJudge, agents: Sequence[str]) -> None:
     for plan in plan_cells(warehouse, EDITION, get_protocol("wiki_fact"), judge, agents):
-        decided = await judge_case("wiki_fact", judge, load_case(warehouse, plan))
+        decided = await judge_case("wiki_fact", judge, CaseLoader(warehouse, [plan]).load(plan))
         await write_cell(warehouse, plan, decided)
     plans = list(plan_cells(warehouse, EDITION, get_protocol("wiki_fact"), judge, agents))
     for agent in agents:

@@ -16,6 +16,7 @@ from tasks.jobs.pending import PendingReport, find_pending_reports
 from tasks.jobs.run import JobRunner
 from tasks.models.prices import Budget
 from tasks.processes.pool import HelperProcesses
+from tasks.run import Plan, RunContext, Selection
 from tasks.warehouse.jobs import Job
 from tasks.warehouse.rows import Article, Assignment, Edition, content_sha
 from tasks.warehouse.store import Warehouse, open_warehouse
@@ -86,10 +87,9 @@ def asker_of(
     warehouse: Warehouse, client: Any, budget: Budget | None = None, **more: Any
 ) -> JobRunner:
     entry = ask_entry(**more)
-    return JobRunner(
-        agent=AGENT, kind=entry.kind, ask=entry, client=client, warehouse=warehouse,
-        budget=budget or Budget(), helpers=HelperProcesses(1), reply=REPLY,
-    )  # fmt: skip
+    plan = Plan(warehouse, Selection(edition=EDITION))
+    run = RunContext(plan, budget or Budget(), HelperProcesses(1))
+    return JobRunner(run=run, agent=AGENT, ask=entry, client=client, reply=REPLY)
 
 
 def with_assignments(warehouse: Warehouse, n: int = 1, kind: Any = "write_article") -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from tasks.judges.decisions import Judge
-from tasks.judging.cases import load_case
+from tasks.judging.cases import CaseLoader
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.protocols.cell import judge_case
 from tasks.protocols.registry import get_protocol
@@ -91,7 +91,7 @@ def judge_all(warehouse: Warehouse, judge: Judge) -> list[Score]:
 async def judge_pending(warehouse: Warehouse, judge: Judge) -> None:
     for plan in plans_by_agent(warehouse, judge).values():
         if plan.state == "pending":
-            case = load_case(warehouse, plan)
+            case = CaseLoader(warehouse, [plan]).load(plan)
             await write_cell(warehouse, plan, await judge_case("wiki_fact", judge, case))
 
 

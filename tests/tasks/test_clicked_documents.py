@@ -19,7 +19,7 @@ from tasks.benchmarks.errors import EditionError
 from tasks.benchmarks.research import PublishedDocument
 from tasks.imports.queries import import_queries
 from tasks.judges.registry import load_judge_entry
-from tasks.judging.cases import load_case
+from tasks.judging.cases import CaseLoader
 from tasks.judging.cells import plan_cells
 from tasks.key_points import DOCUMENT_CHARS, find_pending_key_points, load_documents
 from tasks.planning.estimate import estimate_key_points
@@ -162,7 +162,7 @@ def test_without_points_recall_is_open_while_documents_may_give_some(
         assert find_pending_key_points(warehouse, "gym") == []
     protocol = get_protocol("research_gym")
     (plan,) = plan_cells(warehouse, "gym", protocol, ScriptedJudge())
-    case = load_case(warehouse, plan)
+    case = CaseLoader(warehouse, [plan]).load(plan)
     assert case.clicked_documents is not lost
     given = asyncio.run(protocol.judge(case, ScriptedJudge()))
     labels = {one.item: one.answer.label for one in given if one.step == "given"}

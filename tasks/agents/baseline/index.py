@@ -217,10 +217,10 @@ def extract_statements(text: str) -> Iterator[str]:
     """Yield the plain statements of a page in order, without menus, notices, tables and lists."""
     for line in _unwrap_lines(text[:MAX_PAGE_CHARS].splitlines()):
         if not _NOT_PROSE.match(line) and _is_prose(line[:MAX_LINE_CHARS]):
-            prose = strip_markdown(line[:MAX_LINE_CHARS])
-            yield from (
-                s for s in map(_normalise_spaces, split_sentences(prose)) if is_statement(s)
-            )
+            for sentence in split_sentences(strip_markdown(line[:MAX_LINE_CHARS])):
+                plain = re.sub(r"\s+([.,;:])", r"\1", " ".join(sentence.split()))
+                if is_statement(plain):
+                    yield plain
 
 
 def is_statement(sentence: str) -> bool:
@@ -234,7 +234,9 @@ def is_statement(sentence: str) -> bool:
     capitals = sum(word[0].isupper() for word in words)
     if function < _MIN_FUNCTION_WORDS * len(words) or capitals > _MAX_CAPITALS * len(words):
         return False
-    if _BOILERPLATE.search(sentence) or not _has_paired_marks(sentence):
+    # If quotation marks and brackets are not paired, the sentence was cut.
+    paired = all(sentence.count(one) == sentence.count(other) for one, other in ("“”", "()"))
+    if _BOILERPLATE.search(sentence) or sentence.count('"') % 2 or not paired:
         return False
     return not _PERSONAL.search(_QUOTED.sub(" ", sentence))
 
@@ -251,14 +253,6 @@ def _unwrap_lines(lines: Sequence[str]) -> Iterator[str]:
         yield " ".join(joined)
 
 
-def _has_paired_marks(sentence: str) -> bool:
-    """Whether quotation marks and brackets are paired; if not, the sentence was cut."""
-    pairs = (("“", "”"), ("(", ")"))
-    return sentence.count('"') % 2 == 0 and all(
-        sentence.count(one) == sentence.count(other) for one, other in pairs
-    )
-
-
 def _is_prose(line: str) -> bool:
     """Whether a line may hold sentences: long enough, and not mostly links."""
     if len(line) < 40 or (". " not in line and not line.rstrip("*_ \"”')").endswith(".")):
@@ -267,7 +261,3 @@ def _is_prose(line: str) -> bool:
     visible = len(_LINK.sub(r"\1", line).strip())
     item = _ITEM.match(line) is not None
     return labels < (_MIN_LINK_SHARE / 2 if item else _MIN_LINK_SHARE) * max(1, visible)
-
-
-def _normalise_spaces(sentence: str) -> str:
-    return re.sub(r"\s+([.,;:])", r"\1", " ".join(sentence.split()))

@@ -111,7 +111,10 @@ def choose_statements(found: ResearchResult, n_words: int) -> list[PageStatement
     def score(statement: PageStatement) -> float:
         # math.fsum: the result must not depend on the order of a set.
         weight = fsum(weights[word] for word in statement.words)
-        return weight * _rate_form(statement, found.subject)
+        named = share_named(found.subject, statement.words) >= MIN_NAMED
+        bonus = SUBJECT_BONUS if named else 1.0
+        back = BACK_REFERENCE_FACTOR if refers_back(statement.text) else 1.0
+        return weight * float(bonus * back / max(8, statement.n_terms) ** LENGTH_POWER)
 
     waiting = [(-score(statement), place) for place, statement in enumerate(found.statements)]
     heapq.heapify(waiting)
@@ -156,12 +159,6 @@ def share_named(subject: Collection[str], words: Collection[str]) -> float:
 def refers_back(sentence: str) -> bool:
     """Whether a sentence needs the one before it to be understood."""
     return _REFERS_BACK.match(sentence) is not None
-
-
-def _rate_form(statement: PageStatement, subject: frozenset[str]) -> float:
-    named = SUBJECT_BONUS if share_named(subject, statement.words) >= MIN_NAMED else 1.0
-    back = BACK_REFERENCE_FACTOR if refers_back(statement.text) else 1.0
-    return float(named * back / max(8, statement.n_terms) ** LENGTH_POWER)
 
 
 def _choose_names(statements: Sequence[PageStatement], subject: frozenset[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """The baseline's pages from a sandbox, searched and fetched over HTTP."""
 
 import httpx
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from tasks.agents.baseline.index import (
@@ -35,17 +35,14 @@ RETRIED_ERRORS = (SandboxBusy, httpx.RequestError, OSError)
 
 
 class _SearchHit(BaseModel):
-    model_config = ConfigDict(extra="ignore")
     url: str
 
 
 class _SearchReply(BaseModel):
-    model_config = ConfigDict(extra="ignore")
     results: list[_SearchHit]
 
 
 class _FetchReply(BaseModel):
-    model_config = ConfigDict(extra="ignore")
     url: str
     title: str = ""
     text: str

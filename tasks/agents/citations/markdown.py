@@ -33,6 +33,7 @@ from tasks.extraction.prose import find_blanks_end, find_blanks_start
 from tasks.extraction.urls import normalise_url
 from tasks.warehouse.rows import AssignmentKind
 
+Citations = Literal["annotations", "numbered", "as_written"]
 _CITE = re.compile(
     r"\[cite:\s{0,3}(\d{1,3}(?:\s{0,3},\s{0,3}\d{1,3}){0,40})\s{0,3}\]|\[cite_start\]"
 )
@@ -40,12 +41,7 @@ _CLOSERS = " \t*_`"
 _STOPS = (".", "!", "?", "…", '"', "”", "’", "]", ")", ";")
 
 
-def render_report(
-    answer: JobAnswer,
-    *,
-    kind: AssignmentKind,
-    citations: Literal["annotations", "numbered", "as_written"] | None,
-) -> str:
+def render_report(answer: JobAnswer, kind: AssignmentKind, citations: Citations | None) -> str:
     """Return an answer's text in the form that the pipeline reads. Never raises.
 
     kind: answers to questions (`find_claims`) are returned unchanged. citations: how the agent
@@ -135,9 +131,10 @@ def _replace_links(body: CitableText, replaced: dict[Marker, list[Annotation]]) 
         start, end = row[0].start, row[-1].end
         before, after = find_blanks_start(text, start), find_blanks_end(text, end)
         in_brackets = text[before - 1 : before] == "(" and text[after : after + 1] == ")"
+        follows_sentence = text[max(0, start - 40) : start].rstrip(_CLOSERS).endswith(_STOPS)
         if in_brackets:
             start, end = before - 1, after + 1
-        elif not _follows_sentence(text, start):
+        elif not follows_sentence:
             edits += _replace_inline_links(body, row, replaced)
             continue
         if body.begins_statement(start):
@@ -175,11 +172,6 @@ def _group_adjacent(text: str, markers: Iterable[Marker]) -> list[list[Marker]]:
         else:
             rows.append([marker])
     return rows
-
-
-def _follows_sentence(text: str, start: int) -> bool:
-    """Whether the text before `start` ends a sentence, so that a link there is only a citation."""
-    return text[max(0, start - 40) : start].rstrip(_CLOSERS).endswith(_STOPS)
 
 
 def _expand_cite_markers(

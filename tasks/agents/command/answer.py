@@ -2,11 +2,12 @@
 
 import json
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
 from tasks.agents.command.supervisor import ANSWER_FILE
 from tasks.agents.wire.report_form import parse_report_form
+from tasks.base import Frozen
 from tasks.warehouse.rows import ForeignText
 
 MAX_STDERR_CHARS = 600
@@ -19,10 +20,8 @@ REFUSALS = (
 """What programs say where the isolation keeps them from something."""
 
 
-class ProgramExit(BaseModel):
+class ProgramExit(Frozen, extra="ignore"):
     """How a program ended."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     reason: ForeignText
     """`exit`, `timeout`, `memory`, `stopped` (its supervisor was terminated), `died` (it ended
@@ -38,10 +37,8 @@ class ProgramExit(BaseModel):
     """What held it; None if nothing did."""
 
 
-class ProgramResult(BaseModel):
+class ProgramResult(Frozen, extra="ignore"):
     """The contents of `ended.json`, the raw answer of a job."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     exit: ProgramExit
     report: ForeignText | None = None
@@ -64,7 +61,10 @@ def read(raw: str) -> JobAnswer:
         raise UnreadableJobAnswer(f"expected the result of a program, as JSON: {error}") from None
     failure = _describe_failure(result)
     try:
-        answer = _read_answer(result)
+        given = _parse_answer_file(result)  # it takes precedence, however the program ended
+        if not given.get("report"):
+            given["report"] = result.report or ""
+        answer = parse_report_form(given)
     except UnreadableJobAnswer:
         if failure is None:
             raise
@@ -75,14 +75,6 @@ def read(raw: str) -> JobAnswer:
         why = answer.error or "no report"
         return answer.model_copy(update={"error": f"{why}{_quote_stderr(result)}"})
     return answer
-
-
-def _read_answer(result: ProgramResult) -> JobAnswer:
-    """Read the program's output, however it ended; `answer.json` takes precedence."""
-    given = _parse_answer_file(result)
-    if not given.get("report"):
-        given["report"] = result.report or ""
-    return parse_report_form(given)
 
 
 def _parse_answer_file(result: ProgramResult) -> dict[str, object]:

@@ -61,13 +61,14 @@ def plan_isolation(agent: str, ask: CommandAsk, program: str, place: JobPlace) -
         )
     private = (*place.private, COLLECTED, find_packaged("sample"))
     folder, archive = place.folder, place.archive
+    named = [part for part in ask.command[1:] if Path(part).is_absolute() and Path(part).is_file()]
     own = [str(folder / name) for name in ("prompt.md", "assignment.json")]
     code = [*(str(CODE / name) for name in ("evergreen", "flows", "tasks")), *map(str, CONFIGS.all)]
     shared, listable = leave_out([*SYSTEM, *find_python_paths(), *code], private)
     theirs, listable_too = leave_out(_find_environment(Path(program)), private)
     readable = (
         *shared,
-        *_find_reads(agent, (*ask.reads, *_find_own_files(ask)), private),
+        *_find_reads(agent, (*ask.reads, *named), private),
         *dict.fromkeys((program, str(Path(program).resolve()))),
         *theirs,
         *own,
@@ -89,11 +90,6 @@ def describe_isolation(plan: IsolationPlan | None, image: str | None) -> str:
     if plan is None:
         return "nothing holds it: it may do all that you may, and read your keys and files"
     return f"it is held by {plan.describe()}"
-
-
-def _find_own_files(ask: CommandAsk) -> list[str]:
-    """The files, such as a script, that the command itself names by their whole path."""
-    return [part for part in ask.command[1:] if Path(part).is_absolute() and Path(part).is_file()]
 
 
 def _find_environment(program: Path) -> list[str]:

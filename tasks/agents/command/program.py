@@ -114,8 +114,11 @@ def start_program(
         os.close(writing)
         theirs.close()
         its_life.close()
-        if relay:
-            _answer_connects(ours, relay)
+        if relay:  # wait until the program is isolated, then let its connections reach the relay
+            _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
+            if descriptors:  # none: the launcher failed
+                relay.start()
+                ConnectAnswerer(descriptors[0], relay).start()
         with os.fdopen(reading, "rb") as status:
             problem = status.read().decode()
     reaper = Reaper(life)
@@ -146,11 +149,3 @@ def _build_command(spec: ProgramSpec, status: int, channel: int, life: int) -> l
     ]  # fmt: skip
     plan = IsolationPlan.parse(spec.isolation) if spec.isolation else None
     return wrap(launcher, plan, str(ROOT)) if plan and plan.bubblewrap else launcher
-
-
-def _answer_connects(channel: socket.socket, relay: SandboxRelay) -> None:
-    """Wait until the program is isolated, then let its connections reach the relay."""
-    _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
-    if descriptors:  # none: the launcher failed
-        relay.start()
-        ConnectAnswerer(descriptors[0], relay).start()

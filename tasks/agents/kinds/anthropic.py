@@ -10,22 +10,24 @@ search is at least half of all text.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
 from tasks.agents.kind import AgentKind, ApiAsk
-from tasks.agents.wire.answers import SearchAction, build_trace, list_urls, subtract_reasoning
-from tasks.agents.wire.http import SynchronousClient
-from tasks.agents.wire.json_values import (
+from tasks.agents.wire.answers import (
+    SearchAction,
+    build_trace,
     child,
     count,
+    list_urls,
     objects,
     parse_object,
     string,
+    subtract_reasoning,
     unexpected_object,
 )
+from tasks.agents.wire.http import SynchronousClient
 from tasks.models.answer_metadata import classify_finish, count_cache_writes, describe_cut
 from tasks.models.errors import ModelError, TransientError
 
@@ -68,7 +70,7 @@ class AnthropicClient(SynchronousClient):
                 problem = f"paused {MAX_PARTS} times without an end"
                 break
             try:
-                parts.append(await self._continue(build_continuation(body, parts)))
+                parts.append(await self._continue(body, parts))
             except ModelError as error:
                 problem = f"its continuation failed: {error}"
                 break
@@ -80,10 +82,16 @@ class AnthropicClient(SynchronousClient):
 
         return {"anthropic-version": API_VERSION} | ({"x-api-key": self._key} if self._key else {})
 
-    async def _continue(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Buy the next part; retry if nothing was billed, since earlier parts are paid for."""
+    async def _continue(self, body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
+        """Send a paused turn back with all its parts, unchanged, and buy the next part; retry if
+        nothing was billed, since earlier parts are paid for."""
         from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
+        history = [{"role": "assistant", "content": part.get("content")} for part in parts]
+        body = body | {"messages": [*body["messages"], *history]}
+        containers = [string(child(part, "container", "id")) for part in reversed(parts)]
+        if container := next(filter(None, containers), None):
+            body["container"] = container
         limits = self.ask.limits
 
         def get_hint(error: BaseException | None) -> float:
@@ -106,15 +114,6 @@ class AnthropicClient(SynchronousClient):
         return await retrying(self.buy_object, "/messages", body)
 
 
-def build_continuation(body: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Build the request that continues a paused turn: all its parts, unchanged."""
-    history = [{"role": "assistant", "content": part.get("content")} for part in parts]
-    request = body | {"messages": [*body["messages"], *history]}
-    containers = [string(child(part, "container", "id")) for part in parts]
-    container = next((one for one in reversed(containers) if one), None)
-    return request | ({"container": container} if container else {})
-
-
 def read(raw: str) -> JobAnswer:
     """Read the parts of a turn.
 
@@ -128,14 +127,14 @@ def read(raw: str) -> JobAnswer:
             parts[-1] if parts else body, "an answer of the Messages API with a list `content`"
         )
     blocks = [block for part in parts for block in objects(part.get("content"))]
-    report = _extract_report(blocks)
-    problem = string(body.get("problem")) or _describe_problem(parts[-1], report.text)
+    text, annotations = _extract_report(blocks)
+    problem = string(body.get("problem")) or _describe_problem(parts[-1], text)
     thoughts = [block for block in blocks if "thinking" in (string(block.get("type")) or "")]
     return JobAnswer(
         outcome="failed" if problem else "report",
-        silent=not body.get("problem") and _is_silent(parts[-1], report.text),
-        text=report.text,
-        annotations=report.annotations,
+        silent=not body.get("problem") and _is_silent(parts[-1], text),
+        text=text,
+        annotations=annotations,
         trace=build_trace(_list_actions(blocks)),
         n_reasoning_steps=len(thoughts) or None,
         model_version=string(parts[-1].get("model")),
@@ -144,13 +143,7 @@ def read(raw: str) -> JobAnswer:
     )
 
 
-@dataclass(frozen=True)
-class _ReportText:
-    text: str
-    annotations: tuple[Annotation, ...]
-
-
-def _extract_report(blocks: list[dict[str, Any]]) -> _ReportText:
+def _extract_report(blocks: list[dict[str, Any]]) -> tuple[str, tuple[Annotation, ...]]:
     """Extract the report from an answer's blocks."""
     passages: list[list[dict[str, Any]]] = [[]]
     for block in blocks:
@@ -170,7 +163,7 @@ def _extract_report(blocks: list[dict[str, Any]]) -> _ReportText:
         for block, start, written in zip(passage, starts, texts, strict=False):
             annotations += _parse_annotations(block, start, start + len(written))
         text += "".join(texts)
-    return _ReportText(text, tuple(annotations))
+    return text, tuple(annotations)
 
 
 def _parse_annotations(block: dict[str, Any], start: int, end: int) -> list[Annotation]:

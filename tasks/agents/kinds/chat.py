@@ -11,21 +11,19 @@ from typing import Any, Literal
 from tasks.agents.agent import AgentUsage, Annotation, Gone, JobAnswer, JobRequest, JobStatus
 from tasks.agents.kind import AgentKind, ApiAsk
 from tasks.agents.wire.answers import (
-    join_content,
-    parse_annotation,
-    parse_cost,
-    parse_sources,
-    subtract_reasoning,
-)
-from tasks.agents.wire.http import CONFIGURED_IN, SynchronousClient
-from tasks.agents.wire.json_values import (
     child,
     count,
+    join_content,
     objects,
+    parse_annotation,
+    parse_cost,
     parse_object,
+    parse_sources,
     string,
+    subtract_reasoning,
     unexpected_object,
 )
+from tasks.agents.wire.http import CONFIGURED_IN, SynchronousClient
 from tasks.models.answer_metadata import (
     classify_finish,
     count_cache_writes,
@@ -133,20 +131,14 @@ def _find_thoughts(message: Any) -> str | None:
 def _describe_problem(
     body: dict[str, Any], choice: Any, text: str, *, has_thoughts: bool
 ) -> str | None:
-    """Describe why there is no report; None if there is one."""
-    error = body.get("error") or child(choice, "error")
-    if error:
-        return string(child(error, "message")) or string(error) or "the endpoint reports `error`"
-    if refused := string(child(choice, "message", "refusal")):
-        return f"refused: {refused}"
-    return _describe_bad_end(choice, text, has_thoughts=has_thoughts)
-
-
-def _describe_bad_end(choice: Any, text: str, *, has_thoughts: bool) -> str | None:
-    """Describe why a choice holds no whole report; None if it does.
+    """Describe why there is no whole report; None if there is one.
 
     A gateway may say `stop` where its provider's own reason says that the answer was cut.
     """
+    if error := body.get("error") or child(choice, "error"):
+        return string(child(error, "message")) or string(error) or "the endpoint reports `error`"
+    if refused := string(child(choice, "message", "refusal")):
+        return f"refused: {refused}"
     reason = string(child(choice, "finish_reason"))
     native = string(child(choice, "native_finish_reason")) or string(
         child(choice, "provider_specific_fields", "native_finish_reason")

@@ -21,16 +21,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tasks.agents.agent import AgentUsage, JobAnswer, JobRequest, JobStatus, ReportSource
 from tasks.agents.kind import AgentKind, ApiAsk
-from tasks.agents.wire.answers import MAX_SOURCES, list_numbered
-from tasks.agents.wire.http import CONFIGURED_IN, SynchronousClient
-from tasks.agents.wire.json_values import (
+from tasks.agents.wire.answers import (
+    MAX_SOURCES,
     child,
     count,
+    list_numbered,
     objects,
     parse_object,
     string,
     unexpected_object,
 )
+from tasks.agents.wire.http import CONFIGURED_IN, SynchronousClient
 from tasks.models.answer_metadata import count_cache_writes
 from tasks.models.client import redact_key
 from tasks.models.errors import Misconfigured, ModelError, RequestRejected, TransientError

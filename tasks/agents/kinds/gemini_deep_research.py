@@ -16,17 +16,17 @@ from urllib.parse import quote
 
 from tasks.agents.agent import AgentUsage, Annotation, JobAnswer, JobRequest, JobStatus
 from tasks.agents.kind import AgentKind, ApiAsk
-from tasks.agents.wire.answers import parse_annotation
-from tasks.agents.wire.http import CONFIGURED_IN
-from tasks.agents.wire.json_values import (
+from tasks.agents.wire.answers import (
     child,
     count,
     objects,
+    parse_annotation,
     parse_object,
     string,
     strings,
     unexpected_object,
 )
+from tasks.agents.wire.http import CONFIGURED_IN
 from tasks.agents.wire.polled_jobs import PolledClient
 from tasks.models.client import classify_status, redact_key
 from tasks.models.errors import ModelError

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from tasks.agents.agent import Gone, JobAnswer, JobRequest, JobStatus
 from tasks.agents.kind import AgentKind, Ask
+from tasks.agents.wire.answers import parse_object
 from tasks.agents.wire.http import CONFIGURED_IN
-from tasks.agents.wire.json_values import parse_object
 from tasks.agents.wire.polled_jobs import PolledClient
 from tasks.agents.wire.report_form import assignment_payload, drop_nulls, parse_report_form
 from tasks.configuration.secrets import KeySettings, read_address

@@ -15,23 +15,21 @@ from tasks.agents.wire.answers import (
     MAX_SOURCES,
     SearchAction,
     build_trace,
+    child,
+    count,
     list_numbered,
     list_urls,
+    objects,
     parse_cost,
+    string,
+    strings,
 )
 from tasks.agents.wire.http import CONFIGURED_IN
-from tasks.agents.wire.json_values import child, count, objects, string, strings
 from tasks.agents.wire.polled_jobs import PolledClient
-from tasks.agents.wire.responses_output import (
-    ResponsesOutput,
-    build_answer,
-    describe_problem,
-    parse_response,
-)
+from tasks.agents.wire.responses_output import build_answer, describe_problem, parse_response
 from tasks.models.answer_metadata import count_cache_writes
 from tasks.models.errors import Misconfigured
 
-Outcome = Literal["report", "question", "failed"]
 CONFIGURATIONS = ("effort", "preset")
 """Parameters that bring a model; the second is deprecated."""
 MODEL_PARAMETERS = ("model", "models", *CONFIGURATIONS)
@@ -82,7 +80,10 @@ def read(raw: str) -> JobAnswer:
     """
     body, output = parse_response(raw, "a response of Perplexity's Agent API")
     items = objects(body.get("output"))
-    outcome, problem = _parse_outcome(body, output)
+    problem = describe_problem(body, output)
+    outcome = "failed" if problem else "report"
+    if body.get("status") == "requires_action" and output.text.strip():
+        outcome, problem = "question", None
     return build_answer(
         body,
         output,
@@ -114,14 +115,6 @@ def list_sources(items: list[dict[str, Any]]) -> tuple[ReportSource, ...]:
         if number and number <= MAX_SOURCES and (url := string(result.get("url")))
     }
     return list_numbered(by_number)
-
-
-def _parse_outcome(body: dict[str, Any], output: ResponsesOutput) -> tuple[Outcome, str | None]:
-    """Return the outcome, and why there is no report."""
-    problem = describe_problem(body, output)
-    if body.get("status") == "requires_action" and output.text.strip():
-        return "question", None
-    return ("failed", problem) if problem else ("report", None)
 
 
 def _list_actions(items: list[dict[str, Any]]) -> Iterator[SearchAction]:

@@ -10,9 +10,8 @@ from typing import Literal
 
 from tasks.agents.agent import JobAnswer, JobRequest, JobStatus
 from tasks.agents.kind import AgentKind, ApiAsk
-from tasks.agents.wire.answers import parse_sources
+from tasks.agents.wire.answers import amount, child, count, parse_sources, string
 from tasks.agents.wire.http import SynchronousClient
-from tasks.agents.wire.json_values import amount, child, count, string
 from tasks.agents.wire.responses_output import build_answer, parse_response, parse_usage
 
 TICKS_PER_USD = 10_000_000_000

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from tasks.agents.agent import Gone, JobRequest, JobStatus
+from tasks.agents.wire.answers import count, string
 from tasks.agents.wire.http import CONFIGURED_IN, ApiClient, AskT
-from tasks.agents.wire.json_values import count, string
 from tasks.models.errors import RequestRejected, TransientError
 from tasks.warehouse.rows import replace_surrogates
 

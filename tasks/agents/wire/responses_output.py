@@ -13,17 +13,15 @@ from tasks.agents.agent import AgentUsage, Annotation, JobAnswer
 from tasks.agents.wire.answers import (
     SearchAction,
     build_trace,
-    list_urls,
-    parse_annotation,
-    subtract_reasoning,
-)
-from tasks.agents.wire.json_values import (
     child,
     count,
+    list_urls,
     objects,
+    parse_annotation,
     parse_object,
     string,
     strings,
+    subtract_reasoning,
     unexpected_object,
 )
 from tasks.models.answer_metadata import count_cache_writes

@@ -15,7 +15,7 @@ import pytest
 from tasks.agents.agent import JobAnswer, UnreadableJobAnswer
 from tasks.claims import CLAIMS, ExtractionFailed, Extractor, find_pending_extractions
 from tasks.diagnostics import DIAGNOSTICS, MeasuringFailed, find_pending_diagnostics
-from tasks.jobs.rendering import SHORT_CHARS, render_text
+from tasks.jobs.rows import SHORT_CHARS, render_text
 from tasks.leaderboard import find_pending_rows
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import CELL_SECONDS, TEXT_SECONDS, HelperProcesses
@@ -171,7 +171,7 @@ def test_every_limit_is_a_minute_or_a_few() -> None:
 
 def test_a_slow_answer_holds_up_no_other_job(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer whose citations take too long to read is unreadable; other jobs go on meanwhile."""
-    monkeypatch.setattr("tasks.jobs.rendering.TEXT_SECONDS", 2 * SECONDS)
+    monkeypatch.setattr("tasks.jobs.rows.TEXT_SECONDS", 2 * SECONDS)
     slow = JobAnswer(outcome="report", text=SLOW)
 
     async def look(seen: list[float]) -> None:

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from tasks.archive.earlier_keys import find_pages_again
-from tasks.archive.pending import find_pending_pages, find_unread_pages
+from tasks.archive.pending import find_pages_again, find_pending_pages, find_unread_pages
 from tasks.extraction.urls import earlier_key
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.store import Warehouse

@@ -12,10 +12,9 @@ from urllib.parse import parse_qs
 import pytest
 
 from tasks.benchmarks.errors import EditionError
-from tasks.collection.choice import count_choice
 from tasks.collection.exclusions import exclude_newly_frozen
 from tasks.collection.freeze import explain_too_few, freeze_edition
-from tasks.collection.listing import list_members
+from tasks.collection.listing import count_choice, list_members
 from tasks.collection.request import CollectionRequest, begin_collection
 from tasks.collection.wiki import connect_wiki
 from tasks.configuration.wikipedia import ExcludedManifest

@@ -14,7 +14,7 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.models import LlmJudgeEntry, load_judges
 from tasks.jobs import sessions
 from tasks.jobs.sessions import check_agents, load_ask_entry
-from tasks.judging.preconditions import check_judge
+from tasks.judging.session import check_judge
 from tasks.models.errors import Misconfigured
 from tests.changed_configs import copy_configs
 

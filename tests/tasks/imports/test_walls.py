@@ -1,6 +1,6 @@
 """Published texts that are walls get a status; what was published is kept."""
 
-from tasks.imports.walls import mark_walls
+from tasks.imports.wlc import mark_walls
 from tasks.warehouse.pages import Page
 from tasks.warehouse.rows import Edition, content_sha
 from tasks.warehouse.store import Warehouse

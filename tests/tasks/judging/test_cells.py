@@ -7,7 +7,7 @@ import pytest
 from tasks.benchmarks.research import PublishedItem, PublishedQuery, PublishedSet
 from tasks.imports.queries import import_queries
 from tasks.judges.decisions import Judge
-from tasks.judging.cases import load_case
+from tasks.judging.cases import CaseLoader
 from tasks.judging.cells import plan_cells
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.protocols.registry import get_protocol
@@ -107,5 +107,5 @@ def test_a_protocol_that_goes_by_a_rubric_has_cells_where_there_is_one(tmp_path:
         warehouse.write(Change(Report, [report(assignment=query.key) for query in queries]))
         [plan] = plan_cells(warehouse, "e", bench, recorded(Recorder()))
         assert (plan.assignment, plan.state) == ("with", "pending")
-        case = load_case(warehouse, plan)
+        case = CaseLoader(warehouse, [plan]).load(plan)
     assert (case.question, [r.item for r in case.rubric]) == ("Why?", [*ids])

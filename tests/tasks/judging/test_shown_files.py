@@ -20,7 +20,7 @@ from tasks.judges.llm.prompts import load_wording
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.judging.files import MAX_SHOWN_PICTURES
+from tasks.judging.inputs import MAX_SHOWN_PICTURES
 from tasks.models.attachments import MAX_ATTACHMENT_BYTES
 from tasks.planning.estimate import estimate_cells
 from tasks.protocols.case import Case, ItemAnswer

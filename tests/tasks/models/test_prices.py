@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.configuration.folders import find_folders
 from tasks.configuration.models import LlmJudgeEntry, load_judges
-from tasks.judging.preconditions import check_judge
+from tasks.judging.session import check_judge
 from tasks.models.errors import Misconfigured
 from tasks.models.exchange import TokenUsage
 from tasks.models.prices import ModelPrice, PriceList, TokenPrices, load_prices

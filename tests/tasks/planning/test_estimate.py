@@ -15,7 +15,7 @@ from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge, load_judge_entry
 from tasks.judging.cases import load_cases
 from tasks.judging.cells import CellPlan, plan_cells
-from tasks.judging.preconditions import find_current_price
+from tasks.judging.session import find_current_price
 from tasks.planning.estimate import COLUMNS, estimate_cells, estimate_extraction
 from tasks.processes.answers import decode_answer, encode_value
 from tasks.protocols.cell import judge_case

@@ -37,6 +37,6 @@ def test_a_model_that_is_free_today_but_not_tomorrow_needs_permission(
 ) -> None:
     today = utc_now().date()
     prices = PriceList(prices=(listed(today, FREE), listed(today + change, live)))
-    monkeypatch.setattr("tasks.judging.preconditions.load_prices", lambda: prices)
+    monkeypatch.setattr("tasks.judging.session.load_prices", lambda: prices)
     said = describe_future_extraction(warehouse, "e", ["a"], "local", None, None)
     assert (said is None) == permitted

@@ -14,12 +14,12 @@ from fastapi import FastAPI
 from tasks.configuration.sandbox import SandboxSettings
 from tasks.extraction.bans import parse_bans
 from tasks.sandbox.access import AccessRules, Sandbox
-from tasks.sandbox.asked import AskedStore
-from tasks.sandbox.bans import Ban, CopyDetector
+from tasks.sandbox.catalogue import Ban, CopyDetector
 from tasks.sandbox.index import BuildResult, IndexBuilder
 from tasks.sandbox.page import ServedPage, iterate_async
 from tasks.sandbox.search import SearchIndex, open_index
 from tasks.sandbox.service import LOOPBACK, create_app
+from tasks.sandbox.tokens import AskedStore
 from tasks.serving.gate import OwnNames
 from tests.tasks.agents.archives import BREAD, KEEPERS, LIGHTHOUSE, WRECK
 

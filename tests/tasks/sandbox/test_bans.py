@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.extraction.bans import is_on_host
 from tasks.inversion.context import is_article_url
-from tasks.sandbox.bans import CopyDetector
-from tasks.sandbox.catalogue import Catalogue, PageFilter
+from tasks.sandbox.catalogue import Catalogue, CopyDetector, PageFilter
 from tasks.sandbox.snapshot import read_assignments, read_ban
 from tests.tasks.sandbox.archives import ARTICLE, WIKI, make_ban, write_snapshot
 

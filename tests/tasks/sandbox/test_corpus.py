@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.configuration.web import ReadingBounds
-from tasks.sandbox import corpus
-from tasks.sandbox.corpus import corpus_name, read_corpus
-from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import ServedPage
+from tasks.sandbox import source
+from tasks.sandbox.page import SandboxError, ServedPage
+from tasks.sandbox.source import corpus_name, read_corpus
 
 
 def read(path: Path, no_day: list[str] | None = None) -> tuple[list[ServedPage], list[str]]:
@@ -122,7 +121,7 @@ def test_an_export_says_where_a_page_led_and_when_it_was_fetched(tmp_path: Path)
 def test_a_line_without_end_is_left_out_unread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(source, "MAX_LINE_BYTES", 1000)
     long = json.dumps({"url": "https://a.example/long", "text": "x" * 5000}).encode()
     (tmp_path / "c.jsonl").write_bytes(long + b"\n" + lines(FULL))
     pages, left_out = read(tmp_path)

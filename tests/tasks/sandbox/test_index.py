@@ -9,8 +9,7 @@ import pytest
 
 from tasks.sandbox import index as indexing
 from tasks.sandbox.catalogue import PageFilter
-from tasks.sandbox.errors import SandboxError
-from tasks.sandbox.page import ServedPage
+from tasks.sandbox.page import SandboxError, ServedPage
 from tasks.sandbox.search import open_index
 from tests.tasks.sandbox.archives import BAKERY, PAGES, build, opened, page, settings
 

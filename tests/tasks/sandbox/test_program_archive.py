@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from tasks.configuration.inversion import load_inversion
+from tasks.files import checksums
 from tasks.sandbox import program_archive
-from tasks.sandbox.errors import SandboxError
+from tasks.sandbox.page import SandboxError
 from tasks.sandbox.program_archive import make_program_archive
 from tasks.sandbox.snapshot import read_pages
 from tests.tasks.sandbox.archives import (
@@ -136,8 +137,8 @@ def test_one_who_was_killed_leaves_no_half_of_it(
             raise KeyboardInterrupt
         return hashed(path)
 
-    hashed = program_archive._hash_file
-    monkeypatch.setattr(program_archive, "_hash_file", killed)
+    hashed = checksums.hash_file
+    monkeypatch.setattr(program_archive, "hash_file", killed)
     with pytest.raises(KeyboardInterrupt):
         made(snapshot)
     monkeypatch.undo()

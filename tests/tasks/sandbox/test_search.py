@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.sandbox import search as searching
-from tasks.sandbox.bans import Ban
-from tasks.sandbox.catalogue import NotServed, PageFilter
+from tasks.sandbox.catalogue import Ban, NotServed, PageFilter
 from tasks.sandbox.lance import CURRENT_FILE, PASSAGES, connect, read_index_version
 from tasks.sandbox.page import ServedPage
 from tasks.sandbox.search import SearchIndex, open_index

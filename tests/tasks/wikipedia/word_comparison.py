@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from unicodedata import normalize
 
-from tasks.wikipedia.dom import Element, parse_html
-from tasks.wikipedia.noise import is_missing_template
+from tasks.wikipedia.dom import Element, is_missing_template, parse_html
 
 GAP = "missingtemplatehere"
 _WORD = re.compile(r"\w+")

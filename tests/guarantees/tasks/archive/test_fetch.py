@@ -11,8 +11,7 @@ import pytest
 from tasks.archive.fetch import LostBytes, archive_pages, read_archived_pages
 from tasks.archive.pending import find_pending_pages, find_unread_pages
 from tasks.configuration.web import ReadingBounds
-from tasks.imports.walls import mark_walls
-from tasks.imports.wlc import import_edition
+from tasks.imports.wlc import import_edition, mark_walls
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.pages import Fetch, Page
 from tasks.warehouse.rows import content_sha

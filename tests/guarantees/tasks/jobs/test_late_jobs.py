@@ -157,7 +157,7 @@ def test_whatever_an_interface_says_of_a_job_it_does_not_show_yet(
     async def run(address: str) -> None:
         client = open_agent("scripted", ask_of(kind, address), KEY, PLACE)
         asked = asker_of(warehouse, client)
-        asked.kind = kind.name
+        asked.ask = asked.ask.model_copy(update={"kind": kind.name})
         async with asked.closing():
             await asked.get_report(missing(warehouse)[0])
 

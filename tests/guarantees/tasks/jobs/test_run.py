@@ -145,7 +145,7 @@ def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
     client = ScriptedAgent([down] * 8)
     patient = QUICK.model_copy(update={"start_tries": 8})
     asked = asker_of(warehouse, client, limits=patient)
-    asked.on_message = said.append
+    asked.run.warn = said.append
     with pytest.raises(Misconfigured, match="evergreen agents check scripted"):
         asyncio.run(asked.get_report(missing(warehouse)[0]))
     assert (len(client.asked), len(said)) == (3, 2)
@@ -394,7 +394,7 @@ def test_a_job_is_read_as_what_it_was_asked_as_and_not_looked_at_as_another_kind
     with pytest.raises(KeyboardInterrupt):
         report(warehouse, ScriptedAgent([running()], [killed]))
     changed = asker_of(warehouse, ScriptedAgent([], [ended()]))
-    changed.kind = "perplexity"
+    changed.ask = changed.ask.model_copy(update={"kind": "perplexity"})
     with pytest.raises(NoReport, match="openai_responses"):
         asyncio.run(changed.get_report(missing(warehouse)[0]))
     assert only(warehouse).state == "running"
@@ -415,7 +415,8 @@ def test_what_became_of_a_request_is_not_guessed_from_the_kind_an_agent_has_now(
         report(warehouse, ScriptedAgent([killed]))
     client = ScriptedAgent([running()], [ended()])
     changed = asker_of(warehouse, client)
-    changed.kind = "http"  # of which a second request would be the same job
+    # Of "http" a second request would be the same job.
+    changed.ask = changed.ask.model_copy(update={"kind": "http"})
     with pytest.raises(NoReport):
         asyncio.run(changed.get_report(missing(warehouse)[0]))
     assert (only(warehouse).state, client.asked) == ("lost", [])

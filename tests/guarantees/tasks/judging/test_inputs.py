@@ -5,9 +5,9 @@ from contextlib import closing
 from typing import Any
 
 from tasks.judges.registry import load_judge_entry
-from tasks.judging.cases import load_case
+from tasks.judging.cases import CaseLoader
 from tasks.judging.cells import plan_cells
-from tasks.judging.preconditions import find_current_price
+from tasks.judging.session import find_current_price
 from tasks.planning.estimate import estimate_cells
 from tasks.processes.pool import HelperProcesses
 from tasks.protocols.cell import judge_case
@@ -38,7 +38,7 @@ def judged(warehouse: Warehouse, name: str, by: str) -> float:
         async with open_judge(warehouse, by) as session:
             for plan in plan_cells(warehouse, "sample", get_protocol(name), session.judge):
                 if plan.state == "pending" and plan.state_reason is None:
-                    case = load_case(warehouse, plan)
+                    case = CaseLoader(warehouse, [plan]).load(plan)
                     await write_cell(warehouse, plan, await judge_case(name, session.judge, case))
             assert session.gateway
             return session.gateway.spent
@@ -58,7 +58,8 @@ def test_a_scan_is_estimated_bought_scored_and_counted_like_a_text(
         (before,) = estimate_cells(warehouse, helpers, asked, cells, lambda n: None).to_dicts()
     spent = judged(warehouse, "wiki_writing", SEES)
     shown = [entry for entry in server.log.entries if entry.files]
-    case = load_case(warehouse, of_scan(warehouse))
+    plan = of_scan(warehouse)
+    case = CaseLoader(warehouse, [plan]).load(plan)
     assert {entry.files for entry in shown} == {arrived(*case.attachments)}
     assert len(shown) == before["calls"] == 3
     assert before["tokens_in"] > 3 * 3 * 1_000, "three calls with three pages each"

@@ -8,7 +8,7 @@ from tasks.diagnostics import TEXTS
 from tasks.extraction.shape import measure_styles
 from tasks.judges.decisions import Judge
 from tasks.judges.registry import load_judge
-from tasks.judging.cases import UnreadableScan, load_case, load_cases
+from tasks.judging.cases import CaseLoader, UnreadableScan, load_cases
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.models.attachments import MAX_ATTACHMENT_BYTES
 from tasks.planning.stages import count_stages
@@ -161,9 +161,9 @@ def test_a_file_that_is_missing_fails_its_own_cell_and_no_other(warehouse: Wareh
     FileStore(files_folder(warehouse.location)).path(sha).unlink()
     found = plans(warehouse, "wiki_writing", load_judge(SEES))
     with pytest.raises(UnreadableScan, match=r"a report's file is missing.*Restore it"):
-        load_case(warehouse, found[OTHER, ARTICLE])
+        CaseLoader(warehouse, [found[OTHER, ARTICLE]]).load(found[OTHER, ARTICLE])
     others = [plan for key, plan in found.items() if key != (OTHER, ARTICLE)]
-    assert all(load_case(warehouse, plan).attachments == () for plan in others)
+    assert all(CaseLoader(warehouse, [plan]).load(plan).attachments == () for plan in others)
 
 
 def test_nothing_waits_for_claims_of_a_scan_and_its_style_is_null(warehouse: Warehouse) -> None:

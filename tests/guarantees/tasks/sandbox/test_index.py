@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.sandbox.errors import SandboxError
 from tasks.sandbox.lance import read_index_version
+from tasks.sandbox.page import SandboxError
 from tasks.sandbox.search import open_index
 from tests.tasks.sandbox.archives import PAGES, TOWERS, build, settings
 from tests.tasks.sandbox.test_index import rankings

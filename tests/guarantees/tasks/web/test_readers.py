@@ -69,7 +69,7 @@ def test_helpers_are_gone_when_the_readers_are_closed() -> None:
 
 def helpers_of(parent: int) -> list[psutil.Process]:
     children = psutil.Process(parent).children(recursive=True)
-    return [child for child in children if "tasks.processes.serving" in " ".join(child.cmdline())]
+    return [child for child in children if "tasks.processes.helper" in " ".join(child.cmdline())]
 
 
 def test_a_helper_that_is_killed_costs_no_other_page() -> None:

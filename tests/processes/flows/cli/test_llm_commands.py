@@ -12,7 +12,7 @@ import pytest
 
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.judges.registry import load_judge_entry
-from tasks.judging.check import check_judge_live
+from tasks.judging.session import check_judge_live
 from tasks.models.errors import Misconfigured
 from tests import patient
 from tests.conftest import PREFECT_HOME

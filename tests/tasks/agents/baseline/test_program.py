@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from tasks.agents.baseline.index import UnreadableArchive, open_archive
-from tasks.agents.baseline.program import BaselineAssignment, CannotWrite, main, write_report
-from tasks.agents.baseline.questions import extract_question
+from tasks.agents.baseline.program import (
+    BaselineAssignment,
+    CannotWrite,
+    extract_question,
+    main,
+    write_report,
+)
 from tasks.agents.baseline.research import choose_statements, research
 from tasks.configuration.folders import PACKAGED
 from tasks.configuration.templates import StrictTemplate
