@@ -146,9 +146,7 @@ async def run_items(
     left: Counter[str] = Counter()
     later: list[tuple[str, ItemT]] = []
     every = Counter(group(item) for _, item in work)
-    limits = concurrency if isinstance(concurrency, Mapping) else {}
-    most = concurrency if isinstance(concurrency, int) else len(work)
-    slots = {of: asyncio.Semaphore(limits.get(of, most)) for of in every}
+    slots = _make_slots(every, concurrency)
 
     async def one(title: str, item: ItemT) -> None:
         of = group(item)
@@ -180,6 +178,16 @@ async def run_items(
         for of, error in stopped.items()
     ]
     return stops + failures
+
+
+def _make_slots(
+    n_items: Mapping[str, int], concurrency: int | Mapping[str, int] | None
+) -> dict[str, asyncio.Semaphore]:
+    """Make the slots of each group, by the number of its items."""
+    limits = (
+        concurrency if isinstance(concurrency, Mapping) else dict.fromkeys(n_items, concurrency)
+    )
+    return {of: asyncio.Semaphore(limits.get(of) or n) for of, n in n_items.items()}
 
 
 async def _run_all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
