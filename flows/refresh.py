@@ -62,9 +62,7 @@ async def refresh(options: RefreshOptions) -> State[None]:
         await store.write_async(Change(MonthRefresh, [begun]))
         steps = RunSteps(month.edition, command_to_refresh(month.edition, options.model_dump()))
         usd = _calculate_remaining_budget(store, month)
-        with open_terminal_run(
-            Plan(store, Selection(edition=month.edition)), usd, batch=month.batch
-        ) as run:
+        with open_terminal_run(Plan(store, Selection(edition=month.edition)), usd) as run:
             for edition, said in find_unfinished(store, settings, month.edition).items():
                 steps.record(edition, WAITING, said)
                 await look_at_jobs(run, edition)

@@ -49,7 +49,7 @@ async def run_stage(
     per_second = LOCAL_STARTS_PER_SECOND if is_local() else REMOTE_STARTS_PER_SECOND
     starts = AsyncLimiter(max_rate=1, time_period=1 / per_second)
     do_part = _make_task(stage)
-    elsewhere: set[str] = set()
+    elsewhere: set[int] = set()  # by identity: cells of one article have one title
     edition = run.plan.selection.edition
 
     async def wait_for_start() -> None:
@@ -59,9 +59,9 @@ async def run_stage(
 
     async def do(part: PartT, on_progress: OnProgress) -> BaseException | None:
         title = stage.title(part)
-        async with worker.hold(part, wait=title in elsewhere) as ownership:
+        async with worker.hold(part, wait=id(part) in elsewhere) as ownership:
             if ownership == "taken":
-                elsewhere.add(title)
+                elsewhere.add(id(part))
                 return Later()
             if ownership == "done":
                 return None

@@ -122,10 +122,13 @@ class RunContext:
         if self.store.locks.shared:
             self.plan = self.plan.renew()
 
-    def begin_part(self, selection: Selection) -> "RunContext":
-        """Return the context of a part of this run that is about another selection."""
+    def begin_part(self, selection: Selection, *, batch: bool = False) -> "RunContext":
+        """Return the context of a part of this run that is about another selection.
+
+        batch: whether the part calls models through their batch APIs, whatever the whole run does.
+        """
         return RunContext(
-            Plan(self.store, selection), self.budget, self.helpers, batch=self.batch,
+            Plan(self.store, selection), self.budget, self.helpers, batch=batch,
             on_message=self.on_message, warn=self.warn,
         )  # fmt: skip
 

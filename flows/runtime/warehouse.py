@@ -55,7 +55,8 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
 
     async def within(self, run: RunContext, options: OptionsT) -> State[Any]:
         """Run it as a part of another run, with what that holds open; return its state."""
-        return await self.begin(run.begin_part(options.select(run.store)), options)
+        part = run.begin_part(options.select(run.store), batch=options.uses_batches)
+        return await self.begin(part, options)
 
     async def begin(self, run: RunContext, options: OptionsT) -> State[Any]:
         """Run it in a context whose plan is of these options; return its state."""
