@@ -17,6 +17,7 @@ from flows.runtime.warehouse import warehouse_flow
 from flows.stages import extract_pending, run_stage
 from tasks.archive.fetch import reopen_pages
 from tasks.archive.pending import (
+    PAGE_COUNTS,
     describe_archived,
     describe_open_pages,
     find_pending_pages,
@@ -31,8 +32,6 @@ from tasks.warehouse.operations import REPORTS_SHA, FetchedEdition
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.writer import Change
-
-PAGES = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
 
 
 @warehouse_flow("fetch", FetchOptions, "fetch · {edition}", lock="pages")
@@ -59,7 +58,7 @@ async def fetch(run: RunContext, options: FetchOptions) -> State[None]:
     export_edition(store, edition)
     await add_table_artifact(
         "pages",
-        store.frame(PAGES, [edition]).to_dicts(),
+        store.frame(PAGE_COUNTS, [edition]).to_dicts(),
         f"{edition}: the cited pages by status.",
     )
     await add_failures_artifact(failures)

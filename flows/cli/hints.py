@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from flows.display.console import print_message
+from tasks.archive.pending import PAGE_COUNTS
 from tasks.base import format_count
 from tasks.judges.registry import load_judge
 from tasks.judging.protocols import explain_idle, need_pages
@@ -20,9 +21,6 @@ from tasks.run import Plan, Selection
 from tasks.scoring.pending import count_scored
 from tasks.verdicts import VERDICTS
 from tasks.warehouse.store import Readable
-
-PAGE_COUNTS = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
-"""The pages that an edition's reports cite, by status."""
 
 
 def describe_next_step(source: Readable, edition: str, judge: str | None = None) -> str:

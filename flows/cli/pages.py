@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.cli.hints import PAGE_COUNTS, describe_next_step
+from flows.cli.hints import describe_next_step
 from flows.cli.options import EditionOption, FormatOption, WarehouseOption
 from flows.cli.output import print_outcome, refuse_unwritable
 from flows.cli.permission import ask_permission
@@ -19,6 +19,7 @@ from flows.display.frame import print_frame
 from flows.display.references import print_references
 from flows.run import run_flow
 from tasks.archive.export import write_export
+from tasks.archive.pending import PAGE_COUNTS
 from tasks.base import format_count
 from tasks.configuration.web import load_web
 from tasks.editions.names import UnknownName, check_reports
@@ -97,14 +98,14 @@ def fetch(
             options = options.model_copy(
                 update={"extractor": ask_permission(said, plan.selection.judge, extractor)}
             )
-        done = options.find_outcome(plan)
-    if not load_web().get_operator():
-        print_message(
-            "The User-Agent names no contact for site owners; set EVERGREEN_OPERATOR, or "
-            "`operator` in configs/web.yaml.",
-            style="yellow",
-        )
-    complete, outcome = run_flow("fetch", options, done)
+            plan = Plan(store, options.select(store))
+        if not load_web().get_operator():
+            print_message(
+                "The User-Agent names no contact for site owners; set EVERGREEN_OPERATOR, or "
+                "`operator` in configs/web.yaml.",
+                style="yellow",
+            )
+        complete, outcome = run_flow("fetch", options, options.find_outcome(plan), plan)
     with open_for_reading(warehouse) as source:
         counted = source.frame(PAGE_COUNTS, [edition])
         if form is not Format.JSON:

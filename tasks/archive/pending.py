@@ -111,6 +111,8 @@ edition = $1 AND url IN (SELECT unnest($2)) AND status = 'ok'
 AND (final_url IS NOT NULL OR coalesce(source, 'published') = 'published')
 """
 """Not pages that led nowhere: they show the redirect's own page."""
+PAGE_COUNTS = "SELECT * EXCLUDE (edition) FROM page_counts WHERE edition = $1"
+"""The pages that an edition's reports cite, by status."""
 
 
 class PageToRead(Frozen):
