@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
 
 from flows.fetch import fetch
+from flows.runtime.warehouse import warehouse_flow
 from flows.stages import run_stage
-from tasks.planning.options import EvaluateOptions, FetchOptions, FlowOptions
+from tasks.planning.options import EvaluateOptions, FetchOptions, FlowOptions, ReadOptions
 from tasks.run import RunContext
 from tasks.stage import Ownership, Stage, Worker
 from tasks.warehouse.store import open_warehouse
@@ -64,3 +67,22 @@ def test_a_part_that_another_process_does_holds_up_no_other_of_its_title(tmp_pat
     with plain_prefect(), open_warehouse(tmp_path / "w.duckdb") as store, run_of(store) as run:
         assert asyncio.run(run_stage(run, stage)) == []
     assert sorted(asked) == [(1, False), (1, True), (2, False), (2, True)]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_was_planned_before_a_lock_counts_only_where_nobody_else_works(
+    shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a lake another process may have had the same reports meanwhile: they are not bought."""
+    plans = []
+
+    @warehouse_flow("seen", ReadOptions, "seen")
+    async def seen(run: RunContext, options: ReadOptions) -> State[None]:
+        plans.append(run.plan)
+        return Completed()
+
+    with plain_prefect(), open_warehouse(tmp_path / "w.duckdb") as store, run_of(store) as run:
+        monkeypatch.setattr(store.locks, "shared", shared)
+        before = run.plan
+        asyncio.run(seen.begin(run, ReadOptions(edition="e")))
+    assert (plans == [before]) == (not shared)
