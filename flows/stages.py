@@ -1,5 +1,5 @@
-"""Stages in Prefect, here alone: a task for each part, and a subflow where a stage is one of
-several.
+"""Turns stages into Prefect's flows and tasks: a task for each part, and a subflow for each stage
+of an evaluation. Nothing else does.
 
 A failed part never stops the others; a warehouse that cannot be written stops everything, as no
 result could be kept.

@@ -99,7 +99,7 @@ class Stage(Generic[ItemT, PartT]):
 def open_alone(
     do: Callable[[RunContext, PartT, OnProgress], Awaitable[None]],
 ) -> Callable[[RunContext, Sequence[Any]], AbstractAsyncContextManager[Worker[PartT]]]:
-    """Return how a stage opens whose parts share nothing."""
+    """Return the `open` of a stage whose parts share nothing."""
 
     @asynccontextmanager
     async def open_stage(run: RunContext, todo: Sequence[Any]) -> AsyncIterator[Worker[PartT]]:
@@ -111,7 +111,7 @@ def open_alone(
 def open_with_judge(
     do: Callable[[Warehouse, JudgeSession, PartT], Awaitable[None]], most: int
 ) -> Callable[[RunContext, Sequence[Any]], AbstractAsyncContextManager[Worker[PartT]]]:
-    """Return how a stage opens whose parts ask the selected judge.
+    """Return the `open` of a stage whose parts ask the selected judge.
 
     most: how many parts at a time; the judge's limits set how many calls run at a time.
     """

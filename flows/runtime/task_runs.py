@@ -173,11 +173,17 @@ async def run_items(
         async with stage_progress(stage, sum(size(item) for _, item in work)) as progress:
             await _run_all(one(title, item) for title, item in work)
             await _run_all(one(title, item) for title, item in later)
-    stops = [
+    return _list_stops(stage, stopped, left, every) + failures
+
+
+def _list_stops(
+    stage: str, stopped: Mapping[str, BaseException], left: Counter[str], every: Counter[str]
+) -> list[Failure]:
+    """Return a failure for each group that an error has stopped, with how many items are left."""
+    return [
         Failure(stage, f"{of or stage} {left[of]} of {every[of]} are left", str(error))
         for of, error in stopped.items()
     ]
-    return stops + failures
 
 
 def _make_slots(

@@ -42,7 +42,7 @@ Snapshots = Literal["passages", "whole"]
 
 
 class FlowOptions(Frozen):
-    """What every flow has."""
+    """Parameters that every flow has."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
