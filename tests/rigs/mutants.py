@@ -3,7 +3,7 @@
 Run it before and after a change of the tests, or of the structure, to see what they no longer
 catch. Each step works on a worktree that it may edit, and writes next to the list:
 
-    python -m tests.rigs.mutants choose --tree . --list mutants.json
+    python -m tests.rigs.mutants choose --tree . --later ../changed --list mutants.json
     python -m tests.rigs.mutants probe --tree ../probed --list mutants.json
     (cd ../probed && EVERGREEN_PROBES=$PWD/before.hits make test)
     python -m tests.rigs.mutants run --tree ../changed --list mutants.json --hits before.hits \\
@@ -103,10 +103,11 @@ def _body(function: Function) -> str:
     return ast.dump(ast.Module(function.body, []))
 
 
-def choose(tree: Path, count: int, seed: int) -> list[Mutant]:
-    """A seeded sample of functions, and one change of each."""
+def choose(tree: Path, count: int, seed: int, later: Path) -> list[Mutant]:
+    """A seeded sample of the functions that a later tree has, too, and one change of each."""
     chance = random.Random(seed)
-    possible = [item for item in functions(tree) if changes(item[2])]
+    kept = set(_places(later))
+    possible = [item for item in functions(tree) if changes(item[2]) and _key(*item[1:]) in kept]
     return [
         {"file": file, "function": name, "change": chance.randrange(len(changes(node))),
          "body": _body(node)}
@@ -114,11 +115,19 @@ def choose(tree: Path, count: int, seed: int) -> list[Mutant]:
     ]  # fmt: skip
 
 
+def _key(name: str, function: Function) -> tuple[str, str]:
+    return name.rpartition(".")[2], _body(function)
+
+
+def _places(tree: Path) -> dict[tuple[str, str], Mutant]:
+    return {_key(name, node): {"file": file, "function": name}
+            for file, name, node in functions(tree)}  # fmt: skip
+
+
 def locate(tree: Path, mutants: list[Mutant]) -> dict[int, Mutant]:
     """The mutants of a later tree by number, wherever their functions lie now; without those whose
     function is gone or says something else."""
-    there = {(name.rpartition(".")[2], _body(node)): {"file": file, "function": name}
-             for file, name, node in functions(tree)}  # fmt: skip
+    there = _places(tree)
     keys = [(mutant["function"].rpartition(".")[2], mutant["body"]) for mutant in mutants]
     return {number: mutants[number] | there[key] for number, key in enumerate(keys) if key in there}
 
@@ -234,7 +243,7 @@ def compare(before: Path, after: Path) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("step", choices=["choose", "probe", "run", "compare"])
-    for option in ("tree", "list", "hits", "results", "before", "after"):
+    for option in ("tree", "later", "list", "hits", "results", "before", "after"):
         parser.add_argument(f"--{option}", type=Path)
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--seed", type=int, default=48)
@@ -243,7 +252,8 @@ def main() -> int:
     if asked.step == "compare":
         return 0 if compare(asked.before, asked.after) else 1
     if asked.step == "choose":
-        asked.list.write_text(json.dumps(choose(asked.tree, asked.count, asked.seed), indent=1))
+        found = choose(asked.tree, asked.count, asked.seed, asked.later or asked.tree)
+        asked.list.write_text(json.dumps(found, indent=1))
         return 0
     listed: list[Mutant] = json.loads(asked.list.read_text("utf-8"))
     first, last = asked.numbers.split(":")
