@@ -15,6 +15,7 @@ from flows.cli.options import (
     FormatOption,
     JudgeOption,
     WarehouseOption,
+    takes,
 )
 from flows.cli.output import print_outcome
 from flows.cli.permission import ask_permission
@@ -32,7 +33,6 @@ from tasks.judging.protocols import choose_protocols
 from tasks.planning.options import AskOptions, BackfillOptions
 from tasks.planning.permission import describe_future_extraction
 from tasks.planning.steps import find_backfill_outcome
-from tasks.run import Plan
 from tasks.scoring.columns import load_leaderboard, select_fields
 from tasks.warehouse.location import DEFAULT_LOCATION
 
@@ -55,12 +55,17 @@ FetchOption = Annotated[
 ]
 
 
+@takes(
+    AskOptions,
+    agents=AskedAgentsOption,
+    edition=EditionOption,
+    assignments=AssignmentsOption,
+    first=FirstOption,
+    budget_usd=BudgetOption,
+)
 def ask(
-    agents: AskedAgentsOption,
-    edition: EditionOption,
-    assignment: AssignmentsOption = None,
-    first: FirstOption = None,
-    budget: BudgetOption = None,
+    options: AskOptions,
+    *,
     estimate: EstimateOption = False,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
@@ -69,34 +74,37 @@ def ask(
 
     After an interruption, run the same command again: it waits for the jobs that are running.
     """
+    edition, agents = options.edition, options.agents
     if not estimate:
-        check_agents(agents, budget)
+        check_agents(agents, options.budget_usd)
     with open_existing_warehouse(warehouse, edition) as store:
-        check_askable(store, edition, assignment or ())
+        check_askable(store, edition, options.assignments or ())
         if estimate:
             warn_about_ends({"agents": agents})
-            print_frame(estimate_reports(store, [edition], agents, first), form)
+            print_frame(estimate_reports(store, [edition], agents, options.first), form)
             return
-        options = AskOptions(
-            edition=edition, agents=agents, assignments=assignment, first=first,
-            budget_usd=budget, warehouse=store.url,
-        )  # fmt: skip
-        plan = Plan(store, options.select(store))
+        plan = options.plan(store)
         complete, outcome = run_flow("ask", options, options.find_outcome(plan), plan)
         next_step = describe_next_step(store, edition)
     print_outcome(complete, outcome, form, next_step=next_step)
 
 
+@takes(
+    BackfillOptions,
+    agents=AskedAgentsOption,
+    editions=EditionsOption,
+    protocols=AllProtocolsOption,
+    judge=JudgeOption,
+    extractor=ExtractorOption,
+    first=FirstOption,
+    budget_usd=BudgetOption,
+    estimate=...,
+    fetch_pages=FetchOption,
+)
 def backfill(
-    agents: AskedAgentsOption,
-    edition: EditionsOption = None,
-    protocol: AllProtocolsOption = None,
-    judge: JudgeOption = None,
-    extractor: ExtractorOption = None,
-    first: FirstOption = None,
-    budget: BudgetOption = None,
+    options: BackfillOptions,
+    *,
     estimate: EstimateOption = False,
-    fetch: FetchOption = True,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -105,35 +113,33 @@ def backfill(
     The budget covers reports, extraction and verdicts together. Reports, verdicts and scores of
     other agents stay unchanged.
     """
+    agents, budget, extractor = options.agents, options.budget_usd, options.extractor
     if not estimate:
         check_agents(agents, budget)
-    judge_name = judge or load_judges().default
-    with open_existing_warehouse(warehouse, *edition or ()) as store:
-        for name in edition or ():
+    judge = options.judge or load_judges().default
+    with open_existing_warehouse(warehouse, *options.editions or ()) as store:
+        for name in options.editions or ():
             check_askable(store, name)
-        names = edition or find_prompted_editions(store)
+        names = options.editions or find_prompted_editions(store)
         if estimate:
             warn_about_ends({"agents": agents})
-            print_frame(estimate_reports(store, names, agents, first), form)
+            print_frame(estimate_reports(store, names, agents, options.first), form)
             print_message(
                 "Reports only; `evergreen evaluate --estimate` shows what judging them would cost."
             )
             return
         for name in names:
-            said = describe_future_extraction(store, name, agents, judge_name, extractor, budget)
-            extractor = ask_permission(said, judge_name, extractor)
-        options = BackfillOptions(
-            agents=agents, editions=names, protocols=protocol, judge=judge, extractor=extractor,
-            first=first, budget_usd=budget, fetch_pages=fetch, warehouse=store.url,
-        )  # fmt: skip
-        plan = Plan(store, options.select(store))
-        done = find_backfill_outcome(store, options, judge_name)
+            said = describe_future_extraction(store, name, agents, judge, extractor, budget)
+            extractor = ask_permission(said, judge, extractor)
+        options = options.model_copy(update={"editions": names, "extractor": extractor})
+        plan = options.plan(store)
+        done = find_backfill_outcome(store, options, judge)
         complete, outcome = run_flow("backfill", options, done, plan)
         for name in names:
             if form is not Format.JSON:
                 print_leaderboard(store, name, form)
-            judged_by = choose_protocols(store, name, protocol or ())
-            print_unchosen(store, name, judge_name, judged_by, agents)
+            judged_by = choose_protocols(store, name, options.protocols or ())
+            print_unchosen(store, name, judge, judged_by, agents)
             warn_about_outdated_site(store, name)
         boards = [select_fields(load_leaderboard(store, name)) for name in names]
     board = pl.concat(boards) if boards else pl.DataFrame()

@@ -15,6 +15,7 @@ from flows.cli.options import (
     FormatOption,
     WarehouseOption,
     make_edition_option,
+    takes,
 )
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse
@@ -29,32 +30,32 @@ from tasks.drafts import DRAFTS, get_drafter
 from tasks.imports.drafts import import_draft
 from tasks.judging.session import check_judges
 from tasks.planning.options import DraftOptions
-from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 
+@takes(
+    DraftOptions,
+    edition=make_edition_option("An edition with articles and their facts."),
+    judge=typer.Option("--judge", help="The judge that drafts; it needs a model."),
+    to=FolderOption,
+    assignments=AssignmentsOption,
+    budget_usd=BudgetOption,
+    batch=BatchOption,
+)
 def draft_rubrics(
-    edition: Annotated[str, make_edition_option("An edition with articles and their facts.")],
-    judge: Annotated[str, typer.Option(help="The judge that drafts; it needs a model.")],
-    to: FolderOption,
-    assignment: AssignmentsOption = None,
-    budget: BudgetOption = None,
-    batch: BatchOption = False,
+    options: DraftOptions,
+    *,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Draft a bundle of Rigorous Bench for each article: rubrics from its facts, keywords, links
     from its references, and a test of difficulty. Existing files are never overwritten."""
-    get_drafter(judge)
-    check_judges([judge], budget, batch=batch, with_fallbacks=False)
-    if to.exists() and not to.is_dir():
+    get_drafter(options.judge)
+    check_judges([options.judge], options.budget_usd, batch=options.batch, with_fallbacks=False)
+    if (to := Path(options.to)).exists() and not to.is_dir():
         raise typer.BadParameter(f"{to} is not a folder.", param_hint="--to")
-    with open_existing_warehouse(warehouse, edition) as store:
-        options = DraftOptions(
-            edition=edition, to=str(to), judge=judge, assignments=assignment or [],
-            budget_usd=budget, batch=batch, warehouse=store.url,
-        )  # fmt: skip
-        plan = Plan(store, options.select(store))
+    with open_existing_warehouse(warehouse, options.edition) as store:
+        plan = options.plan(store)
         todo = plan.find_pending(DRAFTS)
         complete, outcome = run_flow("draft", options, options.find_outcome(plan), plan)
     rows = [_summarize_draft(pending.path) for pending in todo if pending.path.exists()]
@@ -63,7 +64,7 @@ def draft_rubrics(
         print_frame(drafts, form)
     print_message(
         "Next: review and correct each file, put your name into `reviewed_by`, and run\n"
-        f"  evergreen draft import FILE --edition {edition} --general ENTRIES\n"
+        f"  evergreen draft import FILE --edition {options.edition} --general ENTRIES\n"
         "(ENTRIES: the published file with the general rubrics, if not imported before.)"
     )
     print_outcome(complete, outcome, form, {"drafts": drafts})

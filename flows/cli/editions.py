@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -16,6 +15,7 @@ from flows.cli.options import (
     EditionOption,
     FormatOption,
     WarehouseOption,
+    takes,
 )
 from flows.cli.output import print_outcome
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
@@ -38,26 +38,12 @@ from tasks.editions.manifest import (
 )
 from tasks.judging.session import check_judges
 from tasks.planning.options import AssignOptions, CollectOptions
-from tasks.protocols.registry import get_protocol
 from tasks.questions import get_inverter
-from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location, parse_location
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Readable, open_warehouse
 
 EditionArgument = Annotated[str, typer.Argument(metavar="EDITION", help="A frozen edition.")]
-SinceOption = Annotated[
-    datetime | None,
-    typer.Option(
-        "--since",
-        formats=DAYS,
-        help="First day (UTC) of creation; six months before --until if not given.",
-    ),
-]
-UntilOption = Annotated[
-    datetime | None,
-    typer.Option("--until", formats=DAYS, help="The day after the last; today if not given."),
-]
 QUESTIONS = """
 SELECT CASE state WHEN 'rejected' THEN reason ELSE state END AS became, count(*) AS questions,
     round(avg(closed_book_f1), 3) AS closed_book_f1, round(avg(n_queries), 1) AS queries,
@@ -82,36 +68,38 @@ ORDER BY edition
 """
 
 
+@takes(
+    CollectOptions,
+    edition=typer.Option(
+        "--edition",
+        help="Its name.",
+        default_factory=lambda: f"{utc_now():%Y-%m}",
+        show_default="this month, such as 2026-11",
+    ),
+    created_from=typer.Option(
+        "--since",
+        formats=DAYS,
+        help="First day (UTC) of creation; six months before --until if not given.",
+    ),
+    created_to=typer.Option(
+        "--until", formats=DAYS, help="The day after the last; today if not given."
+    ),
+    articles=typer.Option(
+        "--articles", min=1, help="How many to choose at most; 100 if not given."
+    ),
+    wiki_api=typer.Option(
+        "--wiki-api", help="Another wiki's api.php; English Wikipedia if not given."
+    ),
+    spread=typer.Option("--spread/--no-spread", help="Choose from the categories in turn."),
+    trial=typer.Option(
+        "--not-counted",
+        help="Make a trial edition: it may share articles with others, and does not keep them from "
+        "any.",
+    ),
+)
 def collect(
-    name: Annotated[
-        str,
-        typer.Option(
-            "--edition",
-            help="Its name.",
-            default_factory=lambda: f"{utc_now():%Y-%m}",
-            show_default="this month, such as 2026-11",
-        ),
-    ],
-    since: SinceOption = None,
-    until: UntilOption = None,
-    articles: Annotated[
-        int | None, typer.Option(min=1, help="How many to choose at most; 100 if not given.")
-    ] = None,
-    wiki_api: Annotated[
-        str | None, typer.Option(help="Another wiki's api.php; English Wikipedia if not given.")
-    ] = None,
-    spread: Annotated[
-        bool | None,
-        typer.Option("--spread/--no-spread", help="Choose from the categories in turn."),
-    ] = None,
-    not_counted: Annotated[
-        bool,
-        typer.Option(
-            "--not-counted",
-            help="Make a trial edition: it may share articles with others, and does not keep them "
-            "from any.",
-        ),
-    ] = False,
+    options: CollectOptions,
+    *,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -128,26 +116,18 @@ def collect(
     """
     settings = load_wikipedia()
     settings.get_operator()
-    asked = CollectionRequest(
-        edition=name, since=since, until=until, articles=articles, api_url=wiki_api, spread=spread,
-        trial=not_counted or None,
-    )  # fmt: skip
     if dry_run:
-        _print_choice(warehouse, asked, settings, form)
+        _print_choice(warehouse, options.request, settings, form)
         return
     with open_warehouse(warehouse, on_wait=print_message) as store:
-        collection = begin_collection(store, asked, settings, utc_now())  # fail early
-        options = CollectOptions(
-            edition=name, created_from=asked.since, created_to=asked.until, articles=articles,
-            wiki_api=wiki_api, spread=spread, trial=asked.trial, warehouse=store.url,
-        )  # fmt: skip
-        plan = Plan(store, options.select(store))
+        collection = begin_collection(store, options.request, settings, utc_now())  # fail early
+        plan = options.plan(store)
         done = confirm_unchanged(store, collection) if collection.frozen_at else None
         complete, outcome = run_flow("collect", options, done, plan)
         if complete and form is not Format.JSON:
-            _print_edition(store, name, form)
+            _print_edition(store, options.edition, form)
     print_outcome(complete, outcome, form)
-    print_message(f"Next: evergreen assign --edition {name} --protocol wiki_writing")
+    print_message(f"Next: evergreen assign --edition {options.edition} --protocol wiki_writing")
 
 
 def _print_choice(
@@ -165,20 +145,22 @@ def _print_choice(
     print_result(format_json(found._asdict()) if form is Format.JSON else found.describe())
 
 
+@takes(
+    AssignOptions,
+    edition=EditionOption,
+    protocol=typer.Option("--protocol", help="The protocol that will judge the reports."),
+    judge=typer.Option(
+        "--judge", help="The judge that makes questions (claim_discovery); a model."
+    ),
+    articles=typer.Option(
+        "--articles", min=1, help="Questions for this many random articles; all if not given."
+    ),
+    budget_usd=BudgetOption,
+    batch=BatchOption,
+)
 def assign(
-    name: EditionOption,
-    protocol: Annotated[
-        str, typer.Option(help="The protocol that will judge the reports.")
-    ] = "wiki_writing",
-    judge: Annotated[
-        str | None, typer.Option(help="The judge that makes questions (claim_discovery); a model.")
-    ] = None,
-    articles: Annotated[
-        int | None,
-        typer.Option(min=1, help="Questions for this many random articles; all if not given."),
-    ] = None,
-    budget: BudgetOption = None,
-    batch: BatchOption = False,
+    options: AssignOptions,
+    *,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -186,21 +168,15 @@ def assign(
 
     After an interruption, run it again to resume; nothing is asked or paid for twice.
     """
-    asks_questions = "find_claims" in get_protocol(protocol).kinds
+    name, asks_questions = options.edition, options.asks_questions
     if asks_questions:
-        chosen = judge or load_judges().default
-        get_inverter(chosen)
-        check_judges([chosen], budget, batch=batch, with_fallbacks=False)
+        judge = options.judge or load_judges().default
+        get_inverter(judge)
+        check_judges([judge], options.budget_usd, batch=options.batch, with_fallbacks=False)
     else:
-        _reject_question_options(
-            {"--judge": judge, "--articles": articles, "--budget": budget, "--batch": batch}
-        )
+        _reject_question_options(options)
     with open_existing_warehouse(warehouse, name) as store:
-        options = AssignOptions(
-            edition=name, protocol=protocol, judge=judge, articles=articles, budget_usd=budget,
-            batch=batch, warehouse=store.url,
-        )  # fmt: skip
-        plan = Plan(store, options.select(store))
+        plan = options.plan(store)
         complete, outcome = run_flow("assign", options, options.find_outcome(plan), plan)
         became = store.frame(QUESTIONS, [name])
     if asks_questions and form is not Format.JSON:
@@ -212,9 +188,13 @@ def assign(
     print_outcome(complete, outcome, form, {"questions": became} if asks_questions else {})
 
 
-def _reject_question_options(options: dict[str, object]) -> None:
+def _reject_question_options(options: AssignOptions) -> None:
     """Raise typer.BadParameter for options that writing assignments do not have."""
-    if given := [option for option, value in options.items() if value]:
+    values = {
+        "--judge": options.judge, "--articles": options.articles, "--budget": options.budget_usd,
+        "--batch": options.batch,
+    }  # fmt: skip
+    if given := [option for option, value in values.items() if value]:
         raise typer.BadParameter(
             f"{', '.join(given)}: only with --protocol claim_discovery, which makes questions."
         )

@@ -23,6 +23,7 @@ from flows.cli.options import (
     FormatOption,
     JudgeOption,
     WarehouseOption,
+    takes,
 )
 from flows.cli.output import print_outcome
 from flows.cli.permission import ask_permission
@@ -56,7 +57,7 @@ def demo(warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
     with open_warehouse(warehouse, on_wait=print_message) as store:
         protocols = [*default_protocols("wlc"), "reader"]
         options = BringInOptions(edition="sample", protocols=protocols, warehouse=store.url)
-        plan = Plan(store, options.select(store))
+        plan = options.plan(store)
         complete, outcome = run_flow(
             "bring_in", options, _find_demo_outcome(store, protocols), plan
         )
@@ -81,67 +82,66 @@ def _find_demo_outcome(store: Warehouse, protocols: list[str]) -> str | None:
         return None
     import_edition(store, find_packaged("sample"), "sample")
     options = EvaluateOptions(edition="sample", protocols=protocols)
-    return options.find_outcome(Plan(store, options.select(store)))
+    return options.find_outcome(options.plan(store))
 
 
+@takes(
+    EvaluateOptions,
+    edition=EditionOption,
+    protocols=ProtocolsOption,
+    agents=AgentsOption,
+    judge=JudgeOption,
+    extractor=ExtractorOption,
+    extract_again=ExtractAgainOption,
+    budget_usd=BudgetOption,
+    estimate=...,
+    batch=typer.Option(
+        "--batch",
+        help="Use the models' batch APIs: half the price, up to 24 hours; after an interruption, "
+        "run the same command again.",
+    ),
+)
 def evaluate(
-    edition: EditionOption,
-    protocol: ProtocolsOption = None,
-    agent: AgentsOption = None,
-    judge: JudgeOption = None,
-    extractor: ExtractorOption = None,
-    extract_again: ExtractAgainOption = False,
-    budget: BudgetOption = None,
+    options: EvaluateOptions,
+    *,
     estimate: Annotated[
         bool,
         typer.Option(
             "--estimate", help="Only show what it would take; nothing is judged or spent."
         ),
     ] = False,
-    batch: Annotated[
-        bool,
-        typer.Option(
-            "--batch",
-            help="Use the models' batch APIs: half the price, up to 24 hours; after an "
-            "interruption, run the same command again.",
-        ),
-    ] = False,
     form: FormatOption = Format.TABLE,
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
     """Judge, score and rank what is pending; a second run does nothing."""
-    agents = agent or []
-    judge_name = judge or load_judges().default
+    edition, extractor, budget = options.edition, options.extractor, options.budget_usd
+    judge, named = options.judge or load_judges().default, bool(options.protocols)
     with open_existing_warehouse(warehouse) as store:
-        protocols = choose_protocols(store, edition, protocol or ())
-        check_selection(store, edition, protocols, agents, judge_name)
+        protocols = choose_protocols(store, edition, options.protocols or ())
+        check_selection(store, edition, protocols, options.agents or (), judge)
         if not estimate:
-            check_judges(list_judges(judge_name, extractor), budget, batch=batch)
-        warn_about_idle_protocols(store, edition, protocols, named=bool(protocol))
-        options = EvaluateOptions(
-            edition=edition, protocols=[*protocols], agents=agents, judge=judge_name,
-            extractor=extractor, extract_again=extract_again, budget_usd=budget, batch=batch,
-            warehouse=store.url,
-        )  # fmt: skip
-        plan = Plan(store, options.select(store))
+            check_judges(list_judges(judge, extractor), budget, batch=options.batch)
+        warn_about_idle_protocols(store, edition, protocols, named=named)
+        options = options.model_copy(update={"protocols": [*protocols], "judge": judge})
+        plan = options.plan(store)
         if estimate:
-            warn_about_ends({"judge": judge_name, "extractor": extractor})
+            warn_about_ends({"judge": judge, "extractor": extractor})
             _print_estimate(plan, form)
             warn_about_pending_pages(store, edition, protocols)
             return
         if said := describe_extraction(plan, budget):
             options = options.model_copy(
-                update={"extractor": ask_permission(said, judge_name, extractor)}
+                update={"extractor": ask_permission(said, judge, extractor)}
             )
-            plan = Plan(store, options.select(store))
+            plan = options.plan(store)
         complete, outcome = run_flow("evaluate", options, options.find_outcome(plan), plan)
         board = load_leaderboard(store, edition).filter(
-            pl.col("protocol").is_in(protocols), judge=judge_name
+            pl.col("protocol").is_in(protocols), judge=judge
         )
         if form is not Format.JSON:
-            print_leaderboard(store, edition, form, protocols, judge_name)
-        _print_remarks(plan, named=bool(protocol))
-        next_step = describe_next_step(store, edition, judge_name)
+            print_leaderboard(store, edition, form, protocols, judge)
+        _print_remarks(plan, named=named)
+        next_step = describe_next_step(store, edition, judge)
     _print_locations(warehouse, edition)
     print_outcome(complete, outcome, form, {"leaderboard": select_fields(board)}, next_step)
 

@@ -1,13 +1,22 @@
-"""Options shared by several commands. It must load fast: every help text imports it."""
+"""Options shared by several commands, and commands whose options are a flow's parameters.
 
+It must load fast: every help text imports it.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin, get_type_hints
 
 import typer
 
 from flows.display.formats import Format
 from tasks.warehouse.errors import WarehouseError
 from tasks.warehouse.location import Location, parse_location
+
+if TYPE_CHECKING:
+    from tasks.planning.options import FlowOptions
 
 
 def _parse_location(text: str) -> Location:
@@ -107,3 +116,48 @@ BudgetOption = Annotated[
     ),
 ]
 BatchOption = Annotated[bool, typer.Option("--batch", help="Use the models' batch APIs.")]
+
+
+def takes(model: "type[FlowOptions]", **declared: Any) -> Callable[[Any], Any]:
+    """Give a command the options that a flow's parameters are made from; it gets them as the model.
+
+    Args:
+        declared: an option for each field, in the order of the help, or a type annotated with one.
+            Its default is the field's, and so is its help if it has none of its own. `...` stands
+            for an option of the command itself; those that are not named come last.
+    """
+
+    def declare(command: Any) -> Any:
+        own = dict(signature(command).parameters)
+        del own["options"]
+        types = get_type_hints(model)
+        parameters = [
+            own.pop(name) if option is ... else _make_parameter(model, types, name, option)
+            for name, option in declared.items()
+        ]
+        fields = [name for name, option in declared.items() if option is not ...]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            values = {name: given.pop(name) for name in fields}
+            values = {
+                n: str(value) if isinstance(value, Path) else value for n, value in values.items()
+            }
+            command(model(**values, warehouse=given["warehouse"].url), **given)
+
+        keyword = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*parameters, *own.values())]
+        run.__signature__ = Signature(keyword)  # type: ignore[attr-defined]  # what Typer reads
+        return run
+
+    return declare
+
+
+def _make_parameter(
+    model: "type[FlowOptions]", types: dict[str, Any], name: str, option: Any
+) -> Parameter:
+    field = model.model_fields[name]
+    if get_origin(option) is not Annotated:
+        option.help = option.help or field.description
+        option = Annotated[types[name], option]
+    default = Parameter.empty if field.is_required() else field.default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=option)

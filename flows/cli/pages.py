@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from flows.cli.hints import describe_next_step
-from flows.cli.options import EditionOption, FormatOption, WarehouseOption
+from flows.cli.options import EditionOption, FormatOption, WarehouseOption, takes
 from flows.cli.output import print_outcome, refuse_unwritable
 from flows.cli.permission import ask_permission
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
@@ -27,7 +27,6 @@ from tasks.extraction.urls import normalise_url
 from tasks.imports.wlc import mark_walls
 from tasks.planning.options import FetchOptions, ReadOptions
 from tasks.planning.permission import describe_extraction
-from tasks.run import Plan
 from tasks.warehouse.contents import PageStore, pages_folder
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
 from tasks.warehouse.pages import FetchSource
@@ -56,26 +55,29 @@ WHERE p.edition = $1 AND p.status <> 'ok' AND coalesce(p.source, 'published') <>
 MAX_CHARACTERS = 3000
 
 
+@takes(
+    FetchOptions,
+    edition=EditionOption,
+    agents=typer.Option(
+        "--agent", help="Only the pages that this agent's reports cite; may be repeated."
+    ),
+    fallback=...,
+    again=typer.Option("--again", help="Retry pages that failed before."),
+    extractor=typer.Option(
+        "--extractor",
+        help="Who extracts claims that nobody has extracted: a judge, or `offline`; the default "
+        "judge if not given and it calls a model.",
+    ),
+)
 def fetch(
-    edition: EditionOption,
-    agent: Annotated[
-        list[str] | None,
-        typer.Option(help="Only the pages that this agent's reports cite; may be repeated."),
-    ] = None,
+    options: FetchOptions,
+    *,
     fallback: Annotated[
         list[str] | None,
         typer.Option(
             metavar="jina|wayback|none",
             help="A fallback for pages that fail: jina, wayback, or `none`. Those of "
             "configs/web.yaml if not given.",
-        ),
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Retry pages that failed before.")] = False,
-    extractor: Annotated[
-        str | None,
-        typer.Option(
-            help="Who extracts claims that nobody has extracted: a judge, or `offline`; the "
-            "default judge if not given and it calls a model."
         ),
     ] = None,
     form: FormatOption = Format.TABLE,
@@ -86,19 +88,17 @@ def fetch(
     Run the same command again after an interruption, or when it says that pages are open (exit code
     1). `evergreen evaluate` judges by these pages.
     """
-    ways = None if fallback is None else _parse_fallbacks(fallback)
+    if fallback is not None:
+        options = options.model_copy(update={"fallbacks": _parse_fallbacks(fallback)})
+    edition = options.edition
     with open_existing_warehouse(warehouse, edition) as store:
-        check_reports(store, edition, agent or ())
-        options = FetchOptions(
-            edition=edition, agents=agent, fallbacks=ways, again=again, extractor=extractor,
-            warehouse=warehouse.url,
-        )  # fmt: skip
-        plan = Plan(store, options.select(store))
+        check_reports(store, edition, options.agents or ())
+        plan = options.plan(store)
         if said := describe_extraction(plan, None):
             options = options.model_copy(
-                update={"extractor": ask_permission(said, plan.selection.judge, extractor)}
+                update={"extractor": ask_permission(said, plan.selection.judge, options.extractor)}
             )
-            plan = Plan(store, options.select(store))
+            plan = options.plan(store)
         if not load_web().get_operator():
             print_message(
                 "The User-Agent names no contact for site owners; set EVERGREEN_OPERATOR, or "
@@ -110,7 +110,7 @@ def fetch(
         counted = source.frame(PAGE_COUNTS, [edition])
         if form is not Format.JSON:
             print_frame(counted, form)
-        _print_failed_pages(source, edition, again=again)
+        _print_failed_pages(source, edition, again=options.again)
         next_step = describe_next_step(source, edition)
     print_outcome(complete, outcome, form, {"pages": counted}, next_step)
 
@@ -191,14 +191,14 @@ def export(
     print_message(f"{output}: {format_count(n, 'page')}, {output.stat().st_size / 1e6:,.1f} MB.")
 
 
-def read(edition: EditionOption, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
+@takes(ReadOptions, edition=EditionOption)
+def read(options: ReadOptions, *, warehouse: WarehouseOption = DEFAULT_LOCATION) -> None:
     """Extract the texts of all fetched pages again, after a change of the reader; fetches nothing.
 
     The next evaluation judges cells again whose pages' texts have changed.
     """
-    with open_existing_warehouse(warehouse, edition) as store:
-        options = ReadOptions(edition=edition, warehouse=store.url)
-        plan = Plan(store, options.select(store))
+    with open_existing_warehouse(warehouse, options.edition) as store:
+        plan = options.plan(store)
         complete, outcome = run_flow("read", options, options.find_outcome(plan), plan)
     print_outcome(complete, outcome)
 

@@ -13,6 +13,7 @@ from flows.cli.options import (
     TextOrJsonOption,
     WarehouseOption,
     make_edition_option,
+    takes,
 )
 from flows.cli.output import print_outcome, refuse_unwritable
 from flows.cli.warehouse import open_existing_warehouse, open_to_read
@@ -24,7 +25,6 @@ from tasks.editions.names import check_scored
 from tasks.planning.options import PublishOptions
 from tasks.planning.parameters import MAX_HOURS
 from tasks.publishing.drb2 import LINES, TABLES, ExportSummary, export_drb2
-from tasks.publishing.material import Snapshots
 from tasks.site.mark import check_target
 from tasks.warehouse.location import DEFAULT_LOCATION
 
@@ -37,29 +37,32 @@ def _check_positive(hours: float) -> float:
     return hours
 
 
-def publish(
-    edition: EditionOption,
-    to: Annotated[Path, typer.Option(help="The site's folder; replaced as a whole.")],
-    judge: JudgesOption = None,
-    snapshots: Annotated[
-        Snapshots,
-        typer.Option(
-            help="What to publish of archived pages: passages that verdicts rest on, or all text."
-        ),
-    ] = "passages",
-    approve: Annotated[
-        bool,
-        typer.Option(
-            "--approve",
-            help="Show in the Prefect UI what would be published, and wait for approval there.",
-        ),
-    ] = False,
-    approval_hours: Annotated[
+@takes(
+    PublishOptions,
+    edition=EditionOption,
+    to=Annotated[Path, typer.Option("--to", help="The site's folder; replaced as a whole.")],
+    judges=JudgesOption,
+    snapshots=typer.Option(
+        "--snapshots",
+        help="What to publish of archived pages: passages that verdicts rest on, or all text.",
+    ),
+    approve=typer.Option(
+        "--approve",
+        help="Show in the Prefect UI what would be published, and wait for approval there.",
+    ),
+    approval_hours=Annotated[
         float,
         typer.Option(
-            callback=_check_positive, max=MAX_HOURS, help="How long to wait for approval."
+            "--approval-hours",
+            callback=_check_positive,
+            max=MAX_HOURS,
+            help="How long to wait for approval.",
         ),
-    ] = 72.0,
+    ],
+)
+def publish(
+    options: PublishOptions,
+    *,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -67,15 +70,12 @@ def publish(
 
     Exit code 1, and nothing written, if a person declines or nobody decides in time.
     """
-    check_target(to)
+    check_target(Path(options.to))
     refuse_signing()
-    with open_existing_warehouse(warehouse, edition) as store:
-        check_scored(store, edition, judges=judge or ())
+    with open_existing_warehouse(warehouse, options.edition) as store:
+        check_scored(store, options.edition, judges=options.judges or ())
     # The flow opens the warehouse itself, so that it is closed while a person decides.
-    complete, outcome = run_flow("publish", PublishOptions(
-        edition=edition, to=str(to), judges=judge, snapshots=snapshots, approve=approve,
-        approval_hours=approval_hours, warehouse=warehouse.url,
-    ))  # fmt: skip
+    complete, outcome = run_flow("publish", options)
     print_outcome(complete, outcome, Format(form))
 
 

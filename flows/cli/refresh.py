@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from inspect import Parameter, Signature, signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
-from typer.models import OptionInfo
 
-from flows.cli.options import DAYS, TextOrJsonOption, WarehouseOption
+from flows.cli.options import DAYS, TextOrJsonOption, WarehouseOption, takes
 from flows.cli.output import print_outcome
 from flows.cli.permission import ask_permission
 from flows.display.console import print_message
@@ -37,41 +35,30 @@ from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse, open_warehouse
 from tasks.warehouse.writer import Change
 
-OPTIONS: dict[str, OptionInfo] = {
-    "edition": typer.Option(None, "--edition"),
-    "created_from": typer.Option(None, "--since", formats=DAYS),
-    "created_to": typer.Option(None, "--until", formats=DAYS),
-    "articles": typer.Option(None, "--articles", min=1),
-    "wiki_api": typer.Option(None, "--wiki-api"),
-    "agents": typer.Option(None, "--agent", help="An agent to ask; may be repeated."),
-    "judge": typer.Option(None, "--judge"),
-    "extractor": typer.Option(None, "--extractor"),
-    "budget_usd": typer.Option(None, "--budget", min=0.0),
-    "batch": typer.Option(None, "--batch/--live"),
-    "to_publish": typer.Option(None, "--publish/--no-publish"),
-    "site": typer.Option(None, "--site", metavar="FOLDER"),
-    "approve": typer.Option(None, "--approve/--no-approve"),
-}
-"""How the fields of `RefreshOptions` are written."""
+SiteOption = Annotated[
+    Path | None,
+    typer.Option("--site", metavar="FOLDER", help=RefreshOptions.model_fields["site"].description),
+]
 
 
-def _declare_options(command: Any) -> Any:
-    """Let Typer, which reads signatures, see the fields as options, with their texts as help."""
-    types = get_type_hints(RefreshOptions) | {"site": Path | None}  # completed by the shell
-    own = [p for p in signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    fields = []
-    for name, option in OPTIONS.items():
-        field = RefreshOptions.model_fields[name]
-        option.default, option.help = field.default, option.help or field.description
-        fields.append(
-            Parameter(name, Parameter.KEYWORD_ONLY, default=option, annotation=types[name])
-        )
-    command.__signature__ = Signature([*fields, *own])
-    return command
-
-
-@_declare_options
+@takes(
+    RefreshOptions,
+    edition=typer.Option("--edition"),
+    created_from=typer.Option("--since", formats=DAYS),
+    created_to=typer.Option("--until", formats=DAYS),
+    articles=typer.Option("--articles", min=1),
+    wiki_api=typer.Option("--wiki-api"),
+    agents=typer.Option("--agent", help="An agent to ask; may be repeated."),
+    judge=typer.Option("--judge"),
+    extractor=typer.Option("--extractor"),
+    budget_usd=typer.Option("--budget", min=0.0),
+    batch=typer.Option("--batch/--live"),
+    to_publish=typer.Option("--publish/--no-publish"),
+    site=SiteOption,
+    approve=typer.Option("--approve/--no-approve"),
+)
 def refresh(
+    options: RefreshOptions,
     *,
     dry_run: Annotated[
         bool,
@@ -81,7 +68,6 @@ def refresh(
     ] = False,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
-    **given: Any,
 ) -> None:
     """Collect a month's edition, get its reports, judge and publish them: all that is pending.
 
@@ -89,9 +75,6 @@ def refresh(
     command again; a finished month is verified, and nothing is bought twice. Exit code 1 if
     something is still pending, or if --dry-run finds that the month cannot start.
     """
-    if given["site"]:
-        given["site"] = str(given["site"])
-    options = RefreshOptions.model_validate(given)
     settings = load_refresh()
     if dry_run:
         from flows.display.plan import print_plan  # slow: loads all that plans
@@ -114,7 +97,7 @@ def refresh(
             run = make_refresh_row(month, options).model_copy(update=ended)
             store.write(Change(MonthRefresh, [run]))
     # The flow opens the warehouse itself, so that it is closed while a person decides.
-    options = options.model_copy(update={"edition": month.edition, "warehouse": warehouse.url})
+    options = options.model_copy(update={"edition": month.edition})
     complete, outcome = run_flow("refresh", options, done)
     with open_for_reading(warehouse) as source:
         board = load_leaderboard(source, month.edition)

@@ -14,6 +14,7 @@ from flows.cli.options import (
     EditionOption,
     TextOrJsonOption,
     WarehouseOption,
+    takes,
 )
 from flows.cli.output import print_outcome
 from flows.cli.protocol_option import ProtocolsOption
@@ -35,7 +36,6 @@ from tasks.editions.names import find_report
 from tasks.judging.session import check_judges
 from tasks.planning.options import EvaluateOptions, RejudgeOptions
 from tasks.publishing.changes import BoardChanges, load_changes
-from tasks.run import Plan
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Warehouse
 
@@ -59,27 +59,31 @@ ReportOption = Annotated[
         help="Only this report; also AGENT/ASSIGNMENT, or its id.",
     ),
 ]
-SitesOption = Annotated[
+SiteOption = Annotated[
     Path | None,
     typer.Option("--to", help="A folder for the site, with the figures that have changed."),
 ]
 
 
+@takes(
+    RejudgeOptions,
+    edition=EditionOption,
+    judge=typer.Option("--judge", help="The judge that judges again."),
+    against=typer.Option(
+        "--against",
+        help="The judge to compare with; the default judge, or the only other, if not given.",
+    ),
+    agents=AgentsOption,
+    report=...,
+    protocols=ProtocolsOption,
+    budget_usd=BudgetOption,
+    batch=BatchOption,
+    publish_to=SiteOption,
+)
 def rejudge(
-    edition: EditionOption,
-    judge: Annotated[str, typer.Option(help="The judge that judges again.")],
-    against: Annotated[
-        str | None,
-        typer.Option(
-            help="The judge to compare with; the default judge, or the only other, if not given."
-        ),
-    ] = None,
-    agent: AgentsOption = None,
+    options: RejudgeOptions,
+    *,
     report: ReportOption = None,
-    protocol: ProtocolsOption = None,
-    budget: BudgetOption = None,
-    batch: BatchOption = False,
-    to: SitesOption = None,
     form: TextOrJsonOption = "table",
     warehouse: WarehouseOption = DEFAULT_LOCATION,
 ) -> None:
@@ -87,26 +91,26 @@ def rejudge(
 
     The other judge's verdicts stay unchanged; cells judged before are not judged again.
     """
-    if agent and report:
+    if options.agents and report:
         raise typer.BadParameter("--report names its agent: omit --agent.")
+    edition, judge, to = options.edition, options.judge, options.publish_to
     with open_existing_warehouse(warehouse) as store:
-        agents, assignments = _find_reports(store, edition, agent, report)
+        agents, assignments = _find_reports(store, edition, options.agents, report)
         chosen, other = select_reports(
-            store, edition, judge, against, agents, assignments, protocol
+            store, edition, judge, options.against, agents, assignments, options.protocols
         )
-        check_judges([judge], budget, batch=batch)
+        check_judges([judge], options.budget_usd, batch=options.batch)
         # --to writes a site even if nothing is pending.
         found = None if to else _compare_if_judged(store, chosen, judge, other)
-        options = RejudgeOptions(
-            edition=edition, judge=judge, against=other, agents=agents, assignments=assignments,
-            protocols=[*chosen.protocols], budget_usd=budget, batch=batch,
-            publish_to=str(to) if to else None, warehouse=store.url,
-        )  # fmt: skip
+        options = options.model_copy(update={
+            "against": other, "agents": agents, "assignments": assignments,
+            "protocols": [*chosen.protocols],
+        })  # fmt: skip
         done = format_agreement(found) if found else None
-        plan = Plan(store, options.select(store))
+        plan = options.plan(store)
         complete, outcome = run_flow("rejudge", options, done, plan)
         found = found or compare_judges(store, chosen, other, judge)
-    changes = load_changes(to) if to else None
+    changes = load_changes(Path(to)) if to else None
     if form == "table":
         _print_comparison(edition, found)
         if changes:
@@ -135,7 +139,7 @@ def _compare_if_judged(
         edition=chosen.edition, protocols=[*chosen.protocols], agents=[*chosen.agents], judge=judge,
         assignments=[*chosen.assignments],
     )  # fmt: skip
-    done = options.find_outcome(Plan(store, options.select(store)))
+    done = options.find_outcome(options.plan(store))
     return compare_judges(store, chosen, other, judge) if done else None
 
 

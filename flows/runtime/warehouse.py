@@ -46,7 +46,7 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
         async def run_alone(**given: Any) -> State[None]:
             chosen = options.model_validate(given)
             with await hold_warehouse(chosen.warehouse) as store:
-                plan = Plan(store, chosen.select(store))
+                plan = chosen.plan(store)
                 with open_terminal_run(plan, chosen.limit_usd, batch=chosen.uses_batches) as run:
                     return await self._work_with(run, chosen)
 

@@ -115,7 +115,7 @@ def plan_judging(
     options = EvaluateOptions(
         edition=month.edition, agents=[*month.agents], judge=month.judge, extractor=month.extractor
     )
-    plan = Plan(store, options.select(store))
+    plan = options.plan(store)
     if name := plan.selection.extracting_judge:
         yield from _plan_extraction(plan, name, expected)
     _, entry = load_judge_entry(month.judge)

@@ -4,7 +4,6 @@ A field's docstring is what the Prefect UI shows; commands may word their help o
 tells what a run is about, and `find_outcome` what a run ends with that finds nothing pending.
 """
 
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -36,6 +35,7 @@ from tasks.reports import REPORTS
 from tasks.run import Plan, Selection
 from tasks.verdicts import describe_judged
 from tasks.warehouse.pages import FetchSource
+from tasks.warehouse.rows import UtcDatetime
 from tasks.warehouse.store import Warehouse
 
 Snapshots = Literal["passages", "whole"]
@@ -52,6 +52,10 @@ class FlowOptions(Frozen):
     def select(self, store: Warehouse) -> Selection:
         """Return what a run is about."""
         return Selection(edition=getattr(self, "edition", ""))
+
+    def plan(self, store: Warehouse) -> Plan:
+        """Make the plan of a run in a warehouse."""
+        return Plan(store, self.select(store))
 
     def find_outcome(self, plan: Plan) -> str | None:
         """Return the outcome of a run that finds nothing pending; None if something is, or if that
@@ -74,9 +78,9 @@ class CollectOptions(FlowOptions):
 
     edition: str
     """its name, e.g. `2026-11`."""
-    created_from: datetime | None = None
+    created_from: UtcDatetime | None = None
     """the window's first day, in UTC; `window_months` before its end unless given."""
-    created_to: datetime | None = None
+    created_to: UtcDatetime | None = None
     """the day after its last; today unless given."""
     articles: Count | None = None
     """how many to choose, at most."""

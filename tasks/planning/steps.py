@@ -32,7 +32,6 @@ from tasks.planning.options import (
 from tasks.planning.sources import choose_seed_pages, find_missing_sources, is_given_sources
 from tasks.publishing.downloads import describe_current
 from tasks.publishing.downloads import is_current as is_site_current
-from tasks.run import Plan
 from tasks.warehouse.pages import SeedPage
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Collection
@@ -54,7 +53,7 @@ class Step:
         """Return its outcome if nothing is pending; None if something is."""
         if self.obstacle or self.seeds:
             return None
-        return self.options.find_outcome(Plan(store, self.options.select(store)))
+        return self.options.find_outcome(self.options.plan(store))
 
 
 def list_month_steps(store: Warehouse, month: Month, *, look_ahead: bool = False) -> Iterator[Step]:
