@@ -14,7 +14,7 @@ from flows.runtime.warehouse import warehouse_flow
 from flows.stages import run_stage
 from tasks.assignments import ASSIGNMENTS
 from tasks.editions.prompts import describe_assigned
-from tasks.planning.options import AssignOptions
+from tasks.planning.edition_options import AssignOptions
 from tasks.questions import QUESTIONS, count_question_states, describe_accepted
 from tasks.run import RunContext
 from tasks.warehouse.rows import utc_now

@@ -31,7 +31,7 @@ from tasks.collection.request import begin_collection
 from tasks.collection.wiki import Wiki, connect_wiki
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.manifest import confirm_unchanged
-from tasks.planning.options import CollectOptions
+from tasks.planning.edition_options import CollectOptions
 from tasks.run import RunContext
 from tasks.warehouse.rows import utc_now
 from tasks.warehouse.store import Warehouse

@@ -13,7 +13,7 @@ from flows.runtime.task_runs import format_failures
 from flows.runtime.warehouse import warehouse_flow
 from flows.stages import run_stage
 from tasks.drafts import DRAFTS
-from tasks.planning.options import DraftOptions
+from tasks.planning.edition_options import DraftOptions
 from tasks.run import RunContext
 from tasks.warehouse.rows import utc_now
 

@@ -15,9 +15,9 @@ from flows.runtime.warehouse import hold_warehouse, open_terminal_run, plain_flo
 from flows.site_step import check_publishing, publish_month
 from tasks.configuration.errors import ConfigurationError
 from tasks.editions.refresh import load_refresh
+from tasks.planning.edition_options import RefreshOptions
 from tasks.planning.month import (
     Month,
-    RefreshOptions,
     check_month,
     command_to_refresh,
     find_unfinished,

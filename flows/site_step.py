@@ -18,7 +18,8 @@ from flows.runtime.approval import get_run_url
 from flows.runtime.steps import DONE, LEFT_OUT, WAITING, RunSteps
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.errors import ConfigurationError
-from tasks.planning.month import Month, MonthSite, has_figures
+from tasks.editions.state import has_figures
+from tasks.planning.month import Month, MonthSite
 from tasks.publishing.downloads import describe_current, hash_figures, is_current
 
 

@@ -29,7 +29,7 @@ from tasks.benchmarks.rigorous_drafts import read_draft
 from tasks.drafts import DRAFTS, get_drafter
 from tasks.imports.drafts import import_draft
 from tasks.judging.session import check_judges
-from tasks.planning.options import DraftOptions
+from tasks.planning.edition_options import DraftOptions
 from tasks.warehouse.location import DEFAULT_LOCATION
 
 

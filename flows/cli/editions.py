@@ -37,7 +37,7 @@ from tasks.editions.manifest import (
     load_edition_manifest,
 )
 from tasks.judging.session import check_judges
-from tasks.planning.options import AssignOptions, CollectOptions
+from tasks.planning.edition_options import AssignOptions, CollectOptions
 from tasks.questions import get_inverter
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location, parse_location
 from tasks.warehouse.rows import utc_now

@@ -18,8 +18,8 @@ from flows.run import run_flow
 from tasks.collection.request import begin_collection
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.refresh import load_refresh
+from tasks.planning.edition_options import RefreshOptions
 from tasks.planning.month import (
-    RefreshOptions,
     check_month,
     describe_month_extraction,
     find_unfinished,

@@ -9,17 +9,12 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.doctor.finding import Found
 from tasks.editions.names import list_newest_first
 from tasks.editions.refresh import load_refresh
+from tasks.editions.state import has_pages
 from tasks.jobs.pending import MANUAL_STATES
 from tasks.judges.registry import load_judge
 from tasks.models.errors import ModelError
-from tasks.planning.month import (
-    RefreshOptions,
-    check_month,
-    find_unfinished,
-    has_pages,
-    resolve_month,
-    searches_archive,
-)
+from tasks.planning.edition_options import RefreshOptions
+from tasks.planning.month import check_month, find_unfinished, resolve_month, searches_archive
 from tasks.planning.stages import count_stages
 from tasks.site.mark import UnwritableSite
 from tasks.warehouse.errors import first_line

@@ -4,7 +4,7 @@ Prefect-free, so that commands start fast.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import join
@@ -16,20 +16,19 @@ from tasks.configuration.models import find_fallback, load_judges
 from tasks.configuration.secrets import refuse_signing
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.refresh import Publishing, RefreshSettings
+from tasks.editions.state import is_begun, is_frozen
 from tasks.errors import ExpectedError
 from tasks.jobs.pending import find_jobs_under_way
 from tasks.jobs.sessions import check_agents, load_ask_entry
 from tasks.judges.registry import list_judges, resolve_extractor
 from tasks.judging.session import check_judges
-from tasks.planning.options import FlowOptions
-from tasks.planning.parameters import AskableAgent, Count, ExtractorName, JudgeName, Usd
+from tasks.planning.edition_options import RefreshOptions
 from tasks.planning.permission import check_permitted, describe_future_extraction
 from tasks.planning.sources import check_page_operator, is_given_sources
 from tasks.protocols.registry import get_protocol
 from tasks.questions import get_inverter
 from tasks.site.mark import UnwritableSite, check_target
 from tasks.warehouse.operations import MonthRefresh
-from tasks.warehouse.rows import UtcDatetime
 from tasks.warehouse.store import Readable
 
 SPENT = """
@@ -51,41 +50,6 @@ count from the day the edition was begun."""
 REFRESHED = "SELECT * FROM refreshes ORDER BY began_at"
 NAMED_AGAIN = {"agents", "judge", "extractor", "budget_usd", "site", "batch", "to_publish"}
 """The options that a month does not keep itself."""
-
-
-class RefreshOptions(FlowOptions):
-    """Options of a refresh; None: as configured, or as the edition was begun.
-
-    The command's options and the flow's parameters are made from these fields; their texts are
-    shown in the help and in the Prefect UI.
-    """
-
-    edition: str | None = None
-    """Its name, e.g. 2026-12; this or the scheduled month if not given. It sets no window."""
-    created_from: UtcDatetime | None = None
-    """First day (UTC) of the articles' creation."""
-    created_to: UtcDatetime | None = None
-    """The day after the last; today, or the scheduled day, if not given."""
-    articles: Count | None = None
-    """How many to choose."""
-    wiki_api: str | None = None
-    """Another wiki's api.php."""
-    agents: list[AskableAgent] | None = None
-    """The agents to ask, of `configs/agents.yaml`."""
-    judge: JudgeName | None = None
-    """One of those `evergreen judges` lists."""
-    extractor: ExtractorName | None = None
-    """Who extracts facts and claims, as for `evaluate`: a judge, or `offline`."""
-    budget_usd: Usd | None = None
-    """The most USD the month may spend in all its runs."""
-    batch: bool | None = None
-    """Use the batch APIs of judges' models."""
-    to_publish: bool = True
-    """Write the site, if one is configured."""
-    site: str | None = None
-    """The site's folder; replaced as a whole."""
-    approve: bool | None = None
-    """Wait for a person's approval in the Prefect UI."""
 
 
 class MonthSite(Frozen):
@@ -285,27 +249,6 @@ def command_to_refresh(edition: str, given: Mapping[str, Any]) -> str:
     return join(words)
 
 
-def is_begun(source: Readable, edition: str) -> bool:
-    """Whether collecting the edition has begun."""
-    return _exists(source, "collections", edition)
-
-
-def is_frozen(source: Readable, edition: str) -> bool:
-    """Whether the edition is frozen."""
-    return _exists(source, "collections", edition, "frozen_at IS NOT NULL")
-
-
-def has_prompts(source: Readable, edition: str) -> bool:
-    """Whether the edition has prompts."""
-    return _exists(source, "assignments", edition, "prompt IS NOT NULL")
-
-
-def find_reporting_agents(source: Readable, edition: str, agents: Sequence[str]) -> list[str]:
-    """Return those of these agents that have reports in the edition."""
-    found = source.frame("SELECT DISTINCT agent FROM reports WHERE edition = $1", [edition])
-    return [agent for agent in agents if agent in {*found["agent"]}]
-
-
 def group_agents(month: Month) -> list[list[str]]:
     """Group the month's agents in the order they are asked: those that search archived pages come
     after those whose reports bring pages, and each that is given the sources stands alone."""
@@ -318,17 +261,6 @@ def group_agents(month: Month) -> list[list[str]]:
 def searches_archive(agent: str) -> bool:
     """Whether the agent searches the pages that other agents cited."""
     return getattr(load_ask_entry(agent), "archive", False) is True
-
-
-def has_pages(source: Readable, edition: str) -> bool:
-    """Whether the edition has archived pages that every agent may search."""
-    withheld = "SELECT url FROM withheld_pages WHERE edition = $1"
-    return _exists(source, "pages", edition, f"status = 'ok' AND url NOT IN ({withheld})")
-
-
-def has_figures(source: Readable, edition: str) -> bool:
-    """Whether the edition has a leaderboard."""
-    return _exists(source, "leaderboard", edition)
 
 
 def describe_refreshed(edition: str, last: str) -> str:
@@ -351,9 +283,3 @@ def _resolve_site(
         approval_hours=usual.approval_hours,
         only_complete=usual.only_complete,
     )
-
-
-def _exists(source: Readable, table: str, edition: str, condition: str = "true") -> bool:
-    """Whether a table has a row of the edition that meets an SQL condition."""
-    sql = f"SELECT count(*) > 0 FROM {table} WHERE edition = $1 AND {condition}"
-    return bool(source.frame(sql, [edition]).item())

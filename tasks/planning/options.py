@@ -4,19 +4,14 @@ A field's docstring is what the Prefect UI shows; commands may word their help o
 tells what a run is about, and `find_outcome` what a run ends with that finds nothing pending.
 """
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import ConfigDict
 
 from tasks.archive.pending import describe_archived, describe_open_pages
-from tasks.assignments import ASSIGNMENTS
 from tasks.base import Frozen
 from tasks.claims import CLAIMS
-from tasks.collection.request import CollectionRequest
 from tasks.configuration.models import load_judges
-from tasks.drafts import DRAFTS
-from tasks.editions.prompts import describe_assigned
 from tasks.judging.protocols import choose_protocols
 from tasks.pages import READ_AGAIN, list_page_stages
 from tasks.planning.parameters import (
@@ -29,13 +24,10 @@ from tasks.planning.parameters import (
     Usd,
 )
 from tasks.planning.stages import EVALUATION, is_done
-from tasks.protocols.registry import get_protocol
-from tasks.questions import QUESTIONS, describe_accepted
 from tasks.reports import REPORTS
 from tasks.run import Plan, Selection
 from tasks.verdicts import describe_judged
 from tasks.warehouse.pages import FetchSource
-from tasks.warehouse.rows import UtcDatetime
 from tasks.warehouse.store import Warehouse
 
 Snapshots = Literal["passages", "whole"]
@@ -71,97 +63,6 @@ class FlowOptions(Frozen):
     def uses_batches(self) -> bool:
         """Whether models are called through their batch APIs."""
         return getattr(self, "batch", None) is True
-
-
-class CollectOptions(FlowOptions):
-    """Parameters of `collect`."""
-
-    edition: str
-    """its name, e.g. `2026-11`."""
-    created_from: UtcDatetime | None = None
-    """the window's first day, in UTC; `window_months` before its end unless given."""
-    created_to: UtcDatetime | None = None
-    """the day after its last; today unless given."""
-    articles: Count | None = None
-    """how many to choose, at most."""
-    wiki_api: str | None = None
-    """a wiki other than that of `configs/wikipedia.yaml`."""
-    spread: bool | None = None
-    """choose from the categories in turn."""
-    trial: bool | None = None
-    """do not count it: it may share articles with other editions."""
-
-    @property
-    def request(self) -> CollectionRequest:
-        """What to collect."""
-        return CollectionRequest(
-            edition=self.edition, since=self.created_from, until=self.created_to,
-            articles=self.articles, api_url=self.wiki_api, spread=self.spread, trial=self.trial,
-        )  # fmt: skip
-
-
-class AssignOptions(FlowOptions):
-    """Parameters of `assign`."""
-
-    edition: str
-    """its name in the warehouse."""
-    protocol: str = "wiki_writing"
-    """the protocol that will judge the reports. It decides what agents are asked: to write the
-    article, or to answer questions about it."""
-    judge: str | None = None
-    """the judge that makes the questions; the default of `configs/judges.yaml` unless given."""
-    articles: int | None = None
-    """make questions for this many articles, drawn at random; for all unless given."""
-    budget_usd: float | None = None
-    """the most this run may spend on models; no limit unless given."""
-    batch: bool = False
-    """use the models' batch APIs."""
-
-    @property
-    def asks_questions(self) -> bool:
-        """Whether agents are to answer questions."""
-        return "find_claims" in get_protocol(self.protocol).kinds
-
-    def select(self, store: Warehouse) -> Selection:
-        judge = self.judge or load_judges().default
-        return Selection(edition=self.edition, judge=judge, first=self.articles)
-
-    def find_outcome(self, plan: Plan) -> str | None:
-        """Return the outcome if every article has its prompt, or its questions."""
-        if plan.find_pending(QUESTIONS if self.asks_questions else ASSIGNMENTS):
-            return None
-        if self.asks_questions:
-            return describe_accepted(plan.store, self.edition)
-        return describe_assigned(plan.store, self.edition, new=0)
-
-
-class DraftOptions(FlowOptions):
-    """Parameters of `draft`."""
-
-    edition: str
-    """its name in the warehouse."""
-    to: str
-    """the folder of the files."""
-    judge: str
-    """the judge that drafts them."""
-    assignments: list[str] | None = None
-    """only these; all that ask for an article unless given."""
-    budget_usd: float | None = None
-    """the most this run may spend on models; no limit unless given."""
-    batch: bool = False
-    """use the models' batch APIs."""
-
-    def select(self, store: Warehouse) -> Selection:
-        return Selection(
-            edition=self.edition, judge=self.judge, folder=Path(self.to),
-            assignments=tuple(self.assignments or ()),
-        )  # fmt: skip
-
-    def find_outcome(self, plan: Plan) -> str | None:
-        """Return the outcome if every article has its draft."""
-        if plan.find_pending(DRAFTS):
-            return None
-        return f"{self.edition}: all drafts are in {self.to} already."
 
 
 class AskOptions(FlowOptions):

@@ -14,9 +14,11 @@ from tasks.benchmarks.errors import EditionError
 from tasks.collection.request import begin_collection
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.wikipedia import WikipediaSettings, load_wikipedia
+from tasks.editions.state import has_figures, has_pages
 from tasks.jobs.estimate import estimate_reports, get_most_usd
 from tasks.jobs.sessions import load_ask_entry
 from tasks.models.errors import ModelError
+from tasks.planning.edition_options import AssignOptions
 from tasks.planning.judging import (
     ExpectedWork,
     OnProgress,
@@ -25,8 +27,8 @@ from tasks.planning.judging import (
     make_unpriced_step,
     plan_judging,
 )
-from tasks.planning.month import Month, check_month, has_figures, has_pages, searches_archive
-from tasks.planning.options import AskOptions, AssignOptions
+from tasks.planning.month import Month, check_month, searches_archive
+from tasks.planning.options import AskOptions
 from tasks.planning.sources import has_seed_pages, is_given_sources
 from tasks.planning.steps import Step, list_month_steps
 from tasks.processes.pool import HelperProcesses

@@ -8,23 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tasks.editions.manifest import confirm_unchanged
+from tasks.editions.state import find_reporting_agents, has_pages, has_prompts, is_frozen
 from tasks.jobs.pending import find_prompted_editions
 from tasks.judges.registry import resolve_extractor
-from tasks.planning.month import (
-    Month,
-    describe_refreshed,
-    find_reporting_agents,
-    group_agents,
-    has_pages,
-    has_prompts,
-    is_frozen,
-    searches_archive,
-)
+from tasks.planning.edition_options import AssignOptions, CollectOptions
+from tasks.planning.month import Month, describe_refreshed, group_agents, searches_archive
 from tasks.planning.options import (
     AskOptions,
-    AssignOptions,
     BackfillOptions,
-    CollectOptions,
     EvaluateOptions,
     FetchOptions,
     FlowOptions,

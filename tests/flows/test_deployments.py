@@ -16,7 +16,7 @@ from prefect.workers.process import ProcessWorker
 
 from flows.cli.refresh import refresh as command
 from flows.deployments import SERVED, PoolWorker, build_deployments
-from tasks.planning.month import RefreshOptions
+from tasks.planning.edition_options import RefreshOptions
 from tasks.warehouse.location import parse_location
 
 

@@ -7,13 +7,8 @@ import pytest
 
 from tasks.configuration.models import load_judges
 from tasks.editions.prompts import assign_writing
-from tasks.planning.options import (
-    AskOptions,
-    AssignOptions,
-    BackfillOptions,
-    EvaluateOptions,
-    FetchOptions,
-)
+from tasks.planning.edition_options import AssignOptions
+from tasks.planning.options import AskOptions, BackfillOptions, EvaluateOptions, FetchOptions
 from tasks.planning.steps import find_backfill_outcome
 from tasks.warehouse.rows import Report, content_sha
 from tasks.warehouse.snapshot import export_edition, is_snapshot_current

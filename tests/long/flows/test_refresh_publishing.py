@@ -12,7 +12,8 @@ import pytest
 from flows import site_step
 from tasks.configuration.errors import ConfigurationError
 from tasks.editions.refresh import load_refresh
-from tasks.planning.month import RefreshOptions, resolve_month
+from tasks.planning.edition_options import RefreshOptions
+from tasks.planning.month import resolve_month
 from tasks.publishing.downloads import is_current
 from tasks.warehouse.location import parse_location
 from tasks.warehouse.reader import open_for_reading

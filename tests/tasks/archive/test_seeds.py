@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.archive.pending import describe_open_pages, find_pending_pages
-from tasks.planning.month import has_pages
+from tasks.editions.state import has_pages
 from tasks.planning.sources import choose_seed_pages, find_missing_sources
 from tasks.warehouse.pages import Page, SeedPage
 from tasks.warehouse.store import Warehouse

@@ -10,9 +10,9 @@ from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.wikipedia import load_wikipedia
 from tasks.editions.refresh import RefreshSettings, load_refresh
 from tasks.models.errors import Misconfigured, UnknownPrice
+from tasks.planning.edition_options import RefreshOptions
 from tasks.planning.month import (
     Month,
-    RefreshOptions,
     check_month,
     group_agents,
     list_obstacles,

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from tasks.planning.edition_options import RefreshOptions
 from tasks.planning.judging import PlannedStep, sum_costs
-from tasks.planning.month import Month, RefreshOptions, resolve_month
+from tasks.planning.month import Month, resolve_month
 from tasks.planning.plan import find_refusals, plan_month
 from tasks.warehouse.calls import Call
 from tasks.warehouse.results import Verdict
