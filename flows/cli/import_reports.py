@@ -19,7 +19,7 @@ from tasks.imports.answers import AnswersSummary, hold_answers, import_answers
 from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.warehouse.location import DEFAULT_LOCATION
-from tasks.warehouse.store import Readable
+from tasks.warehouse.store import Readable, Warehouse
 
 HAS_REPORTS = "SELECT count(*) > 0 FROM reports WHERE agent = $1"
 
@@ -61,11 +61,7 @@ def import_report_files(
     bars = transient_progress()
     with open_existing_warehouse(warehouse) as store:
         if hold_answers(store, path, edition):
-            if agent is None:
-                raise typer.BadParameter("answers need it.", param_hint="--agent")
-            if dry_run:
-                raise typer.BadParameter("it is for reports alone.", param_hint="--dry-run")
-            _print_answers(import_answers(store, path, edition, agent), edition, agent)
+            _import_answers(store, path, edition, agent, dry_run=dry_run)
             return
         if agent is not None and not yes:
             _refuse_respelt(store, agent)
@@ -88,6 +84,16 @@ def import_report_files(
             print_message(describe_next_step(store, summary.edition))
     if not summary.complete:
         raise typer.Exit(1)
+
+
+def _import_answers(
+    store: Warehouse, path: Path, edition: str, agent: str | None, *, dry_run: bool
+) -> None:
+    if agent is None:
+        raise typer.BadParameter("answers need it.", param_hint="--agent")
+    if dry_run:
+        raise typer.BadParameter("it is for reports alone.", param_hint="--dry-run")
+    _print_answers(import_answers(store, path, edition, agent), edition, agent)
 
 
 def _refuse_respelt(source: Readable, agent: str) -> None:

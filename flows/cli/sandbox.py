@@ -143,8 +143,7 @@ def sandbox(
         warn_about_missing_bans()
     if served.token_key is None and not is_loopback(host):
         warn_about_open_access(host)
-    on_query = print_log_line if log_queries else None
-    names = serving_names(host, name or ())
+    names, on_query = serving_names(host, name or ()), print_log_line if log_queries else None
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve_index(folder, served, settings, listening, names, on_query))
     print_message("Stopped.")

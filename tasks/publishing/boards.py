@@ -1,6 +1,6 @@
 """The boards of a site's leaderboard, with each agent's costs and what its programs could reach."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,37 +90,37 @@ def make_board_views(material: SiteMaterial) -> list[BoardView]:
                     columns=columns,
                     others=COLUMNS,
                     entries=entries,
-                    notes=tuple(
-                        filter(
-                            None,
-                            (
-                                board.note,
-                                describe_stand_ins(material.source, judge, {*of_board["protocol"]}),
-                                describe_reports(of_board, "Reports", material.agents),
-                                describe_earlier_leaks(
-                                    material.source, material.edition, judge, board, material.agents
-                                ),
-                                describe_weak_ranks(
-                                    material.source,
-                                    material.edition,
-                                    judge,
-                                    of_board,
-                                    board,
-                                    material.agents,
-                                ),
-                                describe_empty_lists(of_board, material.agents),
-                                describe_mixed_models(of_board, material.agents),
-                                describe_refused(of_board, material.agents),
-                                extractors if _uses_statements(board) else "",
-                                describe_columns_left_out(of_board, titles),
-                            ),
-                        )
-                    ),
+                    notes=(*_list_notes(material, board, of_board, judge, titles, extractors),),
                     chart=draw_ranking(entries, lead.title, lead.unit),
                     has_parts=has_parts,
                 )
             )
     return views
+
+
+def _list_notes(
+    material: SiteMaterial,
+    board: Board,
+    rows: pl.DataFrame,
+    judge: str,
+    titles: Mapping[str, str],
+    extractors: str,
+) -> Iterator[str]:
+    """List what a reader of the board has to know. titles: of its metrics, by name."""
+    source, edition, agents = material.source, material.edition, material.agents
+    notes = (
+        board.note,
+        describe_stand_ins(source, judge, {*rows["protocol"]}),
+        describe_reports(rows, "Reports", agents),
+        describe_earlier_leaks(source, edition, judge, board, agents),
+        describe_weak_ranks(source, edition, judge, rows, board, agents),
+        describe_empty_lists(rows, agents),
+        describe_mixed_models(rows, agents),
+        describe_refused(rows, agents),
+        extractors if _uses_statements(board) else "",
+        describe_columns_left_out(rows, titles),
+    )
+    return filter(None, notes)
 
 
 def _uses_statements(board: Board) -> bool:
