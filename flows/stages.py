@@ -155,5 +155,6 @@ async def extract_pending(run: RunContext) -> list[Failure]:
             check_permitted(await asyncio.to_thread(describe_extraction, run.plan, run.budget.usd))
             failures = await run_stage_flow(run, CLAIMS)
             run.plan = run.plan.renew()
-        await find_pages_again(run.store, edition)
+        if await find_pages_again(run.store, edition):
+            run.plan = run.plan.renew()
         return failures

@@ -249,9 +249,10 @@ def find_reachable_urls(source: Readable, edition: str) -> list[str]:
     return source.frame(REACHABLE, [edition])["url"].to_list()
 
 
-async def find_pages_again(warehouse: Warehouse, edition: str) -> None:
+async def find_pages_again(warehouse: Warehouse, edition: str) -> bool:
     """Store the pages of redirects, with their fetches, under the keys of their targets too, so
-    that they are not fetched again; citations under the earlier keys keep theirs."""
+    that they are not fetched again; citations under the earlier keys keep theirs. Return whether
+    there were any."""
     unread = warehouse.frame(CARRIED, [edition]).iter_rows()
     key_of = {old: url for url, raw in unread if (old := earlier_key(raw)) and old != url}
     pages = warehouse.rows(Page, AT_HAND, [edition, list(key_of)])
@@ -264,3 +265,4 @@ async def find_pages_again(warehouse: Warehouse, edition: str) -> None:
     fetches = warehouse.rows(Fetch, "edition = $1 AND url IN (SELECT unnest($2))", named)
     copies = [fetch.model_copy(update={"url": key_of[fetch.url]}) for fetch in fetches]
     await warehouse.write_async(Change(Page, moved), Change(Fetch, copies))
+    return bool(moved)

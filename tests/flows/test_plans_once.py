@@ -1,5 +1,6 @@
 """How often an evaluation asks what is pending."""
 
+import asyncio
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -7,11 +8,18 @@ from typing import Any
 
 import pytest
 
+from flows.stages import extract_pending
 from tasks.judging.cells import plan_cells
+from tasks.pages import FETCH
+from tasks.warehouse.pages import Page
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import open_warehouse
+from tasks.warehouse.writer import Change
 from tests.flows.conftest import Evergreen
 from tests.flows.plain_prefect import plain_prefect
+from tests.tasks.archive.test_earlier_keys import CITED, OLD, TARGET
+from tests.tasks.cited_pages import AGENT, EDITION, a_page, cite
+from tests.tasks.runs import run_of
 
 FACT = ("evaluate", "--edition", "sample", "--protocol", "wiki_fact", "--warehouse")
 
@@ -58,3 +66,16 @@ def test_the_overview_plans_no_cell(
     path = Path(shutil.copy(small, tmp_path / "w.duckdb"))
     assert evergreen("--warehouse", path)[0] == 0
     assert planned == {}
+
+
+def test_a_page_that_is_found_under_an_earlier_key_is_pending_no_more(tmp_path: Path) -> None:
+    """A process was killed after it had extracted the claims: the plan knows nothing of it."""
+    with (
+        plain_prefect(), open_warehouse(tmp_path / "w.duckdb") as store,
+        run_of(store, EDITION) as run,
+    ):  # fmt: skip
+        cite(store, {AGENT: [CITED]})
+        store.write(Change(Page, [a_page(OLD, final_url=TARGET, source="direct")]))
+        assert [page.url for page in run.plan.find_pending(FETCH["direct"])] == [TARGET]
+        asyncio.run(extract_pending(run))
+        assert run.plan.find_pending(FETCH["direct"]) == []

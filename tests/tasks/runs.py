@@ -58,4 +58,4 @@ def do_pending(
 
 def outcome_of(warehouse: Warehouse, options: FlowOptions) -> str | None:
     """What a run with these options ends with that finds nothing pending."""
-    return options.find_outcome(Plan(warehouse, options.select(warehouse)))
+    return options.find_outcome(options.plan(warehouse))
