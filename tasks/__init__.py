@@ -1,5 +1,6 @@
 """The pipeline's stages, one module for each table they fill, and the packages they use.
 
-A stage may import every package; only flows import a stage. Application packages read and write
+A stage may import every package; flows and `planning`, which has their table, import stages.
+Application packages read and write
 the warehouse; pure packages never open it.
 """

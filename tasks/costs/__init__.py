@@ -1,4 +1,4 @@
-"""Costs: the ledger of calls, budgets, and what runs, reports and judging cost.
+"""Costs: the ledger of calls, and what reports and judging cost.
 
 Application. Writes `calls`.
 """

@@ -1,4 +1,4 @@
-"""Files that others have put into a folder: opened so that no link leads out of it.
+"""Files and folders: opened so that no link leads out of them, locked, measured, checksummed.
 
-Ground. Imports only the standard library. Writes no table.
+Ground. Imports `errors` and libraries. Writes no table.
 """

@@ -1,7 +1,7 @@
 """The columns of every board, in the terminal, on the site, and in JSON and CSV alike.
 
 Rank and agent come first, then the metrics, then the others. A metric's column is an entry of the
-board that its protocol brings (`protocols.board.Board.columns`), every other one an entry of
+board that its protocol brings (`Board.columns`), every other one an entry of
 COLUMNS.
 """
 

@@ -27,17 +27,21 @@ WHERE edition = $1
     AND (state <> 'unknown' OR json_extract(evidence, '$.holdings') IS NOT NULL)
 """
 """The addresses about which an archive has answered; others only wait for it."""
-OUTDATED = f"""
-WITH now AS (
+COUNTED = """
+WITH counted AS (
+    SELECT assignment, coalesce(numerator, 0) AS never, n_items AS known FROM scores
+    WHERE edition = $1 AND agent = $2 AND protocol = $3 AND judge = $4
+        AND metric = 'never_existed' AND state = 'done'
+)
+"""
+OUTDATED = f"""{COUNTED}, now AS (
     SELECT assignment,
         count(*) FILTER (state = 'never_existed') AS never,
         count(*) FILTER (state NOT IN ('open', 'missing')) AS known
     FROM ({ADDRESSES}) WHERE ({ASKED}) > 0 GROUP BY ALL
 )
-SELECT count(*) FROM scores AS s LEFT JOIN now AS n USING (assignment)
-WHERE s.edition = $1 AND s.agent = $2 AND s.protocol = $3 AND s.judge = $4
-    AND s.metric = 'never_existed' AND s.state = 'done'
-    AND (coalesce(s.numerator, 0), s.n_items) <> (coalesce(n.never, 0), coalesce(n.known, 0))
+SELECT count(*) FROM counted AS c LEFT JOIN now AS n USING (assignment)
+WHERE (c.never, c.known) <> (coalesce(n.never, 0), coalesce(n.known, 0))
 """
 
 
@@ -54,9 +58,10 @@ def has_news_of_addresses(
     source: Readable, edition: str, agent: str, protocol: str, judge: str
 ) -> bool:
     """Whether something else is known of an agent's addresses than its scores say."""
-    if protocol != "wiki_fact":  # no other counts them
-        return False
-    return bool(source.frame(OUTDATED, [edition, agent, protocol, judge]).item())
+    named = [edition, agent, protocol, judge]
+    if not source.frame(f"{COUNTED} SELECT count(*) FROM counted", named).item():
+        return False  # most protocols count none, and the other query is slow
+    return bool(source.frame(OUTDATED, named).item())
 
 
 SCORER_VERSION = "5"

@@ -10,7 +10,7 @@ from tasks.configuration.folders import PACKAGED
 from tasks.configuration.models import load_protocol
 from tasks.configuration.rubrics import load_rubric
 from tasks.judges.llm.prompts import load_prompt
-from tasks.judges.questions.registry import list_forms
+from tasks.judges.questions.registry import get_questions, list_forms
 from tasks.protocols.own_rubric import OwnRubric
 from tasks.protocols.registry import PROTOCOLS, get_protocol
 
@@ -77,10 +77,12 @@ def test_a_rubric_of_one_s_own_has_an_example() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_protocol_has_prompts_that_load_and_forms_for_the_answers(name: str) -> None:
     folder = OwnRubric.prompts if name == OWN else get_protocol(name).prompts
+    if not get_questions(folder):
+        return  # it asks judges nothing
     steps = sorted(path.stem for path in (PACKAGED / "prompts" / folder).glob("*.md"))
     assert steps, f"write configs/prompts/{folder}/<step>.md"
     assert all(load_prompt(folder, step).system for step in steps)
-    assert list_forms(folder), f"list the questions of {folder} in tasks/judges/questions"
+    assert list_forms(folder)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -56,7 +56,7 @@
       th.append(button);
       button.addEventListener("click", () => {
         const now = th.getAttribute("aria-sort");
-        const first = th.classList.contains("n") && column > 0 ? "descending" : "ascending";
+        const first = th.classList.contains("n") && th.dataset.column !== "rank" ? "descending" : "ascending";
         sortBy(table, column, now ? now !== "ascending" : first === "ascending");
       });
     });

@@ -241,7 +241,7 @@ WHERE v.cell_id IN (
 COMMENT ON VIEW verdicts_at_hand IS
     'Every current verdict, and the verdicts so far on reports that still have open ones.';
 
--- 404, 410 and "no such host" are gone addresses (as in tasks/pending/absent.py).
+-- 404, 410 and "no such host" are gone addresses (as in tasks/archive/lost_addresses.py).
 CREATE VIEW page_states AS
 WITH live AS (
     SELECT edition, url, http_status,

@@ -1,5 +1,6 @@
 """Where each citation stands: one state, by protocol and judge, and the figures that count it."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from tasks.analysis.explanation import explain_reports
 from tasks.judges.decisions import JudgeAnswer
 from tasks.judges.questions.verify_against_page import VerifyAgainstPage
+from tasks.protocols.registry import list_claim_marking
 from tasks.scoring.pending import has_outdated_scores
 from tasks.warehouse.explanations import CITATION_STATES
 from tasks.warehouse.pages import AbsentPage, Fetch
@@ -117,6 +119,17 @@ def test_every_citation_has_one_state_and_every_state_a_citation(warehouse: Ware
     found = states(warehouse)
     assert sorted(found) == sorted(CITED)
     assert {state for _, _, state, _ in found} == CITATION_STATES.keys()
+
+
+def test_the_view_names_the_protocols_whose_verdicts_mark_claims(warehouse: Warehouse) -> None:
+    view = warehouse.value("SELECT sql FROM duckdb_views() WHERE view_name = 'citation_states'", [])
+    named = re.findall(r"protocol IN \(([^)]*)\)", str(view))
+    marking = list_claim_marking()
+    assert named
+    for names in named:
+        assert {*re.findall(r"'(\w+)'", names)} == {*marking}
+    whole = {name for name, judged in marking.items() if judged == "whole"}
+    assert {*re.findall(r"CASE\s+WHEN \(*\w*\.?protocol = '(\w+)'", str(view))} == whole
 
 
 def test_before_a_report_is_judged_its_pages_say_where_its_citations_stand(
