@@ -60,7 +60,10 @@ def print_report(report: ExplainedReport, *, whole: bool, brief: bool) -> None:
     for claim in report.claims:
         print_claim(claim, report, whole)
     if report.facts and any(fact.decisions for fact in report.facts):
-        _print_heading("Facts of the reference", _summarize_facts(report.facts))
+        found = _count_marks(_mark_of(d) for fact in report.facts for d in fact.decisions)
+        by_all = _count_marks(_mark_of(d) for fact in report.facts for d in fact.by_all_claims)
+        summary = f"{found}; by all claims: {by_all}" if by_all else found
+        _print_heading("Facts of the reference", summary)
     for fact in report.facts:
         _print_fact(fact, whole)
     _print_other_decisions(report.others, brief)
@@ -73,6 +76,7 @@ def _print_header(report: ExplainedReport) -> None:
         make_visible(f"{report.title} · {report.agent_name} · {report.edition}"), style="bold"
     )
     _print_line(title)
+    state = "unknown" if report.pairs_reason == NOT_EXTRACTED else "unreliable"
     known = [
         ("Report", f"{report.id} · {report.agent}/{report.assignment} · {report.status} · "
                    f"{format_count(len(report.text), 'character')} · from {report.source_path}"),
@@ -81,7 +85,7 @@ def _print_header(report: ExplainedReport) -> None:
         ("Made", _describe_origin(report)),
         ("Doubtful", report.doubtful_end),
         ("Extracted", report.empty_lists),
-        ("Citations", _describe_unreliable(report)),
+        ("Citations", None if report.pairs_reliable else f"{state}: {report.pairs_reason}"),
         ("Read", report.understood),
     ]  # fmt: skip
     _print_fields([(name, text) for name, text in [*known, *_describe_judges(report)] if text])
@@ -91,14 +95,6 @@ def _print_header(report: ExplainedReport) -> None:
                   "(--open shows it).", style="yellow"))  # fmt: skip
     if not report.scores:
         _print_line(Text("Not judged yet: run `evergreen evaluate`.", style="yellow"))
-
-
-def _describe_unreliable(report: ExplainedReport) -> str | None:
-    """Say why it is not known which claim cites which page; None if it is."""
-    if report.pairs_reliable:
-        return None
-    state = "unknown" if report.pairs_reason == NOT_EXTRACTED else "unreliable"
-    return f"{state}: {report.pairs_reason}"
 
 
 def _describe_origin(report: ExplainedReport) -> str:
@@ -188,12 +184,6 @@ def _summarize_outcomes(report: ExplainedReport) -> str:
     }
     return "; ".join(f"{judge}: {counts}" if len(by_judge) > 1 else counts
                      for judge, counts in by_judge.items()) or "not judged"  # fmt: skip
-
-
-def _summarize_facts(facts: Sequence[ExplainedFact]) -> str:
-    found = _count_marks(_mark_of(decision) for fact in facts for decision in fact.decisions)
-    by_all = _count_marks(_mark_of(decision) for fact in facts for decision in fact.by_all_claims)
-    return f"{found}; by all claims: {by_all}" if by_all else found
 
 
 def _count_marks(marks: Iterable[OutcomeMark]) -> str:
