@@ -11,7 +11,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -196,10 +196,13 @@ def _read_files(path: Path) -> Iterator[dict[str, _DrgymRow]]:
             f"{POINTS_FOLDER}/<id>_aggregated.json, or a file of Researchy Questions (Parquet or "
             "JSON lines with id, question, DocStream)."
         )
-    yield {
-        key: validate_row(file, {**_read_object(file, path), "id": key}, _DrgymRow)
-        for key, file in files.items()
-    }
+    rows = {}
+    for key, file in files.items():
+        value = read_value(file, within=path)
+        if not isinstance(value, dict) or "key_points" not in value:
+            raise EditionError(f"{file}: expected an object with `question` and `key_points`.")
+        rows[key] = validate_row(file, {**value, "id": key}, _DrgymRow)
+    yield rows
 
 
 def _find_point_files(folder: Path) -> dict[str, Path]:
@@ -212,13 +215,6 @@ def _find_point_files(folder: Path) -> dict[str, Path]:
         place = (_KINDS.index(named["kind"]), file)
         found[named["id"]] = min(found.get(named["id"], place), place)
     return {key: file for key, (_, file) in sorted(found.items())}
-
-
-def _read_object(file: Path, within: Path) -> Mapping[str, Any]:
-    value = read_value(file, within=within)
-    if not isinstance(value, dict) or "key_points" not in value:
-        raise EditionError(f"{file}: expected an object with `question` and `key_points`.")
-    return value
 
 
 def _read_rows(file: Path, within: Path | None = None) -> dict[str, _DrgymRow]:

@@ -197,13 +197,14 @@ class AgentReader:
         for name in sorted(set(documents) - set(texts)):
             message = f"{documents[name]} is left out: there is no Markdown report of that name."
             self._issues.add_unreadable(documents[name], "json_without_report", message)
-        missing = self.articles - set(texts)
+        missing = sorted(self.articles - set(texts))
         if missing:
+            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
             self._issues.add_remark(
                 f"{self._folder}/md_data",
                 "missing_reports",
                 f"{self.agent.agent} has no report on {len(missing)} of {len(self.articles)} "
-                f"articles: {_format_names(sorted(missing))}.",
+                f"articles: {', '.join(missing[:5])}{more}.",
             )
 
     def _remark_on_agent(self) -> None:
@@ -221,9 +222,3 @@ def _foreign_word_share(extract: str, report_text: str) -> float:
     """Return the share of the extract's distinct words that the report lacks, 0-1."""
     words = set(_WORD.findall(extract.lower()))
     return len(words - set(_WORD.findall(report_text.lower()))) / len(words) if words else 0.0
-
-
-def _format_names(names: Sequence[str]) -> str:
-    """Format up to five names and the number of others."""
-    rest = len(names) - 5
-    return ", ".join(names[:5]) + (f" and {rest} more" if rest > 0 else "")

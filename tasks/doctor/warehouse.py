@@ -93,11 +93,12 @@ def check_tables(source: Readable, deep: bool) -> Iterator[Found]:
         except Exception as error:  # DuckDB raises many types for a damaged block
             yield Found("fail", f"{model.table} cannot be read: {first_line(error)}", check="rows")
             return
-    duplicates = {
-        model.table: n
-        for model in TABLES
-        if (n := _count_duplicates(source, model.table, model.key))
-    }
+    duplicates = {}
+    for model in TABLES:
+        columns = ", ".join(f'"{column}"' for column in model.key)
+        sql = f"SELECT {columns} FROM {model.table} GROUP BY ALL HAVING count(*) > 1"
+        if n := int(source.frame(f"SELECT count(*) FROM ({sql})").item()):
+            duplicates[model.table] = n
     if duplicates:
         text = ", ".join(f"{n:,} in {table}" for table, n in duplicates.items())
         yield Found("fail", f"duplicates: {text}.", check="keys")
@@ -217,12 +218,6 @@ def _describe_failure(error: WarehouseError) -> Found:
     if type(error) is WarehouseError:  # busy without an export, or of an older schema
         return Found("warn", text, "Before an update: evergreen backup --to FOLDER", "opens")
     return Found("fail", text, check="opens")
-
-
-def _count_duplicates(source: Readable, table: str, key: tuple[str, ...]) -> int:
-    columns = ", ".join(f'"{column}"' for column in key)
-    sql = f"SELECT {columns} FROM {table} GROUP BY ALL HAVING count(*) > 1"
-    return int(source.frame(f"SELECT count(*) FROM ({sql})").item())
 
 
 def _parse_time(text: str) -> datetime | None:

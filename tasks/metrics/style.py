@@ -65,7 +65,9 @@ def measure_style(found: TextShape, words: WordsToWatch) -> dict[str, StyleFigur
     prose = found.prose
     n_words = _count_words(prose)
     figures = _count_watched(prose, n_words, words) | _measure_shape(found, n_words)
-    figures["flesch"] = StyleFigure(_flesch_ease(prose) if n_words else None, "reading ease")
+    kept = [word for word in prose.split() if len(word) <= MAX_READABILITY_WORD_CHARS]
+    ease = flesch_reading_ease(" ".join(kept)) if n_words else None
+    figures["flesch"] = StyleFigure(ease, "reading ease")
     return figures
 
 
@@ -116,11 +118,6 @@ def _compile_phrases(phrases: tuple[str, ...]) -> re.Pattern[str]:
         for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
     ]
     return re.compile(rf"(?<![\w-])(?:{'|'.join(alternatives)})(?![\w-])", re.IGNORECASE)
-
-
-def _flesch_ease(prose: str) -> float:
-    kept = [word for word in prose.split() if len(word) <= MAX_READABILITY_WORD_CHARS]
-    return flesch_reading_ease(" ".join(kept))
 
 
 def flesch_reading_ease(text: str) -> float:
