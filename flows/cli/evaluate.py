@@ -130,14 +130,12 @@ def evaluate(
             warn_about_pending_pages(store, edition, protocols)
             return
         if said := describe_extraction(plan, budget):
-            options = options.model_copy(
-                update={"extractor": ask_permission(said, judge, extractor)}
-            )
+            allowed = ask_permission(said, judge, extractor)
+            options = options.model_copy(update={"extractor": allowed})
             plan = options.plan(store)
         complete, outcome = run_flow("evaluate", options, options.find_outcome(plan), plan)
-        board = load_leaderboard(store, edition).filter(
-            pl.col("protocol").is_in(protocols), judge=judge
-        )
+        every = load_leaderboard(store, edition)
+        board = every.filter(pl.col("protocol").is_in(protocols), judge=judge)
         if form is not Format.JSON:
             print_leaderboard(store, edition, form, protocols, judge)
         _print_remarks(plan, named=named)

@@ -193,9 +193,8 @@ def _count_marks(marks: Iterable[OutcomeMark]) -> str:
 
 def print_claim(claim: ExplainedClaim, report: ExplainedReport, whole: bool) -> None:
     """Print a claim with its citations and verdicts. whole: with all details."""
-    _print_item(
-        claim.number, [(j, MARKS[o]) for j, o in sorted(claim.outcomes.items())], claim.text
-    )
+    marks = [(judge, MARKS[outcome]) for judge, outcome in sorted(claim.outcomes.items())]
+    _print_item(claim.number, marks, claim.text)
     if claim.leaked:
         _print_line(Text("cites the target article itself (leakage)", style="yellow"), 6)
     for citation in claim.citations:
@@ -295,9 +294,8 @@ def _shorten(text: str) -> str:
 
 
 def _print_heading(title: str, counts: str) -> None:
-    _print_line(
-        Text.assemble("\n", (make_visible(title), "bold"), (f"  {make_visible(counts)}", "dim"))
-    )
+    heading = (make_visible(title), "bold")
+    _print_line(Text.assemble("\n", heading, (f"  {make_visible(counts)}", "dim")))
 
 
 def _print_fields(lines: Iterable[tuple[str, str]], indent: int = 0) -> None:

@@ -114,9 +114,8 @@ def read_drgym(path: Path, top: int | None = None) -> PublishedQueries:
             f"{path} has no clicked documents (DocStream) to rank by, so --top cannot be used. "
             "Leave out --top to use all queries, or name a file of Researchy Questions."
         )
-    return PublishedQueries(
-        queries=tuple(_make_query(rows[key]) for key in sorted(rows)), n_available=n_available
-    )
+    queries = tuple(_make_query(rows[key]) for key in sorted(rows))
+    return PublishedQueries(queries=queries, n_available=n_available)
 
 
 def read_clicked_documents(path: Path) -> dict[str, tuple[PublishedDocument, ...]]:

@@ -145,7 +145,10 @@ def check_exports(source: Readable, where: Location) -> Iterator[Found]:
             for table in EXPORTED_TABLES
         }
         behind = [table for table, n in counts.items() if manifest.rows.get(table, 0) != n]
-        text = f"{manifest.edition}: exported {_format_age(manifest.exported_at)}"
+        at = manifest.exported_at
+        hours = (utc_now() - at).total_seconds() / 3600
+        passed = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
+        text = f"{manifest.edition}: exported {at:%Y-%m-%d %H:%M} UTC ({passed} ago)"
         if behind:
             advice = f"evergreen evaluate --edition {manifest.edition} brings it up to date."
             changed = f"since then {', '.join(behind)} have changed ({folder})."
@@ -226,9 +229,3 @@ def _parse_time(text: str) -> datetime | None:
         return datetime.strptime(text, "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-def _format_age(moment: datetime) -> str:
-    hours = (utc_now() - moment).total_seconds() / 3600
-    passed = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
-    return f"{moment:%Y-%m-%d %H:%M} UTC ({passed} ago)"

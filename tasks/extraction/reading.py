@@ -155,9 +155,8 @@ def _mask_fence(text: str) -> str:
         return text
     content = len(text) - len(body) + opening.end()
     marks = opening["marks"]
-    closings = list(
-        re.finditer(rf"^[ \t]{{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*$", text[content:], re.M)
-    )
+    closing = rf"^[ \t]{{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*$"
+    closings = list(re.finditer(closing, text[content:], re.M))
     end = content + closings[-1].start() if closings else len(text)
     inside, around = text[content:end], text[:content] + text[end:]
     if len(around.split()) > MAX_AROUND or len(around) > len(inside):

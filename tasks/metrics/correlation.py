@@ -167,9 +167,8 @@ def one_way_anova(groups: Mapping[str, Sequence[float]]) -> OneWayAnova:
     """
     valued = [sorted(groups[name]) for name in sorted(groups) if groups[name]]
     every = sorted(value for group in valued for value in group)
-    found = OneWayAnova(
-        n=len(every), n_groups=len(valued), n_single=sum(len(group) == 1 for group in valued)
-    )
+    n_single = sum(len(group) == 1 for group in valued)
+    found = OneWayAnova(n=len(every), n_groups=len(valued), n_single=n_single)
     if found.n_groups < 2:
         return _with_reason(found, "fewer than two groups have a value")
     if not found.df_within:

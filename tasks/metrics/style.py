@@ -126,9 +126,8 @@ def flesch_reading_ease(text: str) -> float:
     A text without words has 206.835, as both means then are 0.
     """
     words = _words(text)
-    sentences = sum(
-        len(_words(sentence)) >= SHORTEST_SENTENCE for sentence in _SENTENCE.findall(text)
-    )
+    lengths = [len(_words(sentence)) for sentence in _SENTENCE.findall(text)]
+    sentences = sum(length >= SHORTEST_SENTENCE for length in lengths)
     syllables = sum(count_syllables(word.lower()) for word in words)
     words_per_sentence = _round(len(words) / max(1, sentences), 1)
     syllables_per_word = _round(syllables / len(words), 1) if words else 0.0

@@ -141,9 +141,8 @@ class OwnRubric(Protocol):
             build_figures(m, _compute_score(rows), judged, empty) for m, rows in parts.items()
         ]
         # Open items are left out, as in any share.
-        final = (
-            pl.when(pl.col("status").is_in(OPEN_STATUSES)).then("status").otherwise(pl.lit("ok"))
-        )
+        is_open = pl.col("status").is_in(OPEN_STATUSES)
+        final = pl.when(is_open).then("status").otherwise(pl.lit("ok"))
         all_final = valued.with_columns(status=final, was=pl.col("status"))
         share = build_share(ASSESSED, all_final, pl.col("was") == "ok", judged, empty)
         return pl.concat([*scores, share])

@@ -176,9 +176,8 @@ class RubricBench(Protocol):
         met, blocked = pl.col("label") == MET, pl.col("label") == FROM_BLOCKED
         # Items that cannot be graded are decided, for the share of graded items alone.
         final = ~pl.col("status").is_in([str(s) for s in OPEN_STATUSES])
-        settled = grades.with_columns(
-            status=pl.when(final).then(pl.lit(str(Status.OK))).otherwise(pl.col("status"))
-        )
+        status = pl.when(final).then(pl.lit(str(Status.OK))).otherwise(pl.col("status"))
+        settled = grades.with_columns(status=status)
         figures = {
             "rubric_total": (grades, met),
             **{f"rubric_{name}": (judged.select_step(name), met) for name in DIMENSIONS},

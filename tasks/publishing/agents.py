@@ -131,9 +131,8 @@ def _make_category_table(material: SiteMaterial, links: Sequence[ReportLink]) ->
     if not grouped:
         return None
     entry = material.main_metric
-    rows = sorted(
-        ((mean(values) or 0.0, len(values), name) for name, values in grouped.items()), reverse=True
-    )
+    rows = [(mean(values) or 0.0, len(values), name) for name, values in grouped.items()]
+    rows.sort(reverse=True)
     return SiteTable(
         caption=f"{entry.title} by category: mean over articles",
         columns=(("Category", False), ("Mean", True), ("Articles", True)),

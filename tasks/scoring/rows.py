@@ -269,9 +269,8 @@ def _count_missing_as_zero(scores: pl.DataFrame) -> pl.DataFrame:
     value, numerator = (
         pl.when(can_be_zero).then(0.0).otherwise(name) for name in ("value", "numerator")
     )
-    return scores.with_columns(value=value, numerator=numerator).filter(
-        pl.col("value").is_not_null()
-    )
+    counted = scores.with_columns(value=value, numerator=numerator)
+    return counted.filter(pl.col("value").is_not_null())
 
 
 def _find_commonest(reasons: pl.Series) -> str | None:

@@ -57,9 +57,8 @@ def render_report_pages(
     """Return file name → HTML of a report's pages."""
     outcomes = [claim.outcomes.get(frame.judge, "unjudged") for claim in report.claims]
     claims = list(zip(report.claims, outcomes, strict=True))
-    placed = find_passages(
-        report.title, report.text, [(c.number, c.position, o) for c, o in claims]
-    )
+    positions = [(claim.number, claim.position, outcome) for claim, outcome in claims]
+    placed = find_passages(report.title, report.text, positions)
     html = render_report(
         report.text, placed, lambda number: parts.claim_href(number).removeprefix(parts.home)
     )

@@ -150,9 +150,8 @@ class Rigorous(Protocol):
                 self.parameters.rubrics_per_call,
             )
         ]
-        return await gather_answers(
-            _grade_batch(case.question, text, batch, judge) for batch in batches
-        )
+        graded = (_grade_batch(case.question, text, batch, judge) for batch in batches)
+        return await gather_answers(graded)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         items: dict[str, list[RubricPoints]] = {}
