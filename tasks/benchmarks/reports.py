@@ -178,7 +178,9 @@ class AgentReader:
                 f"{path}: {published.n_foreign} citations have a URL that is not in the report "
                 "(misspelled or invented by the published extraction); left out.",
             )
-        if _foreign_word_share(read.extract, report.text) > MAX_FOREIGN_WORDS:
+        words = set(_WORD.findall(read.extract.lower()))
+        foreign = words - set(_WORD.findall(report.text.lower()))
+        if words and len(foreign) / len(words) > MAX_FOREIGN_WORDS:
             self._issues.add_remark(
                 path,
                 "extract_differs",
@@ -216,9 +218,3 @@ class AgentReader:
                 f"agencies.json says that {self.agent.agent} does not cite, yet {with_urls} of "
                 f"{len(self._rows.reports)} reports have URLs; agencies.json is ignored.",
             )
-
-
-def _foreign_word_share(extract: str, report_text: str) -> float:
-    """Return the share of the extract's distinct words that the report lacks, 0-1."""
-    words = set(_WORD.findall(extract.lower()))
-    return len(words - set(_WORD.findall(report_text.lower()))) / len(words) if words else 0.0
