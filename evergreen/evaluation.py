@@ -46,25 +46,14 @@ def evaluate(
         ExpectedError: an input is wrong; the message says what to do.
     """
     results = open_warehouse(warehouse)
-    _check_names(results, edition, protocols, agents, judge)
+    with open_to_write(results.location.url) as opened:  # names are checked before a server starts
+        check_selection(opened, edition, protocols, agents, judge or load_judges().default)
     options = EvaluateOptions(
         edition=edition, protocols=[*protocols] or None, agents=[*agents] or None, judge=judge,
         warehouse=results.location.url, budget_usd=budget_usd,
     )  # fmt: skip
     complete, message = _run("evaluate", options)
     return EvaluationResult(complete, message, results)
-
-
-def _check_names(
-    results: WarehouseResults,
-    edition: str,
-    protocols: Sequence[str],
-    agents: Sequence[str],
-    judge: str | None,
-) -> None:
-    """Raise UnknownName or ConfigurationError before a server is started."""
-    with open_to_write(results.location.url) as warehouse:
-        check_selection(warehouse, edition, protocols, agents, judge or load_judges().default)
 
 
 def _run(flow: str, options: FlowOptions) -> tuple[bool, str]:

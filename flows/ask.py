@@ -102,11 +102,11 @@ async def _get_reports(run: RunContext, wanted: Sequence[PendingReport]) -> list
     failures += await run_stage(
         run, REPORTS, [item for item in to_ask if item.next_step != "manual"]
     )
-    failures += [
-        Failure("reports", REPORTS.title(item), _describe_last_job(item))
-        for item in to_ask
-        if item.next_step == "manual"
-    ]
+    for item in to_ask:
+        if item.next_step == "manual":
+            job = item.jobs[-1]
+            why = f"{job.state}: {job.error}; {suggest_ask_again(job)}"
+            failures.append(Failure("reports", REPORTS.title(item), why))
     for agent, ask_entry in asks.items():
         await collect_searches(run.store, of.edition, agent, ask_entry, run.warn)
     return failures
@@ -128,11 +128,6 @@ def _import_dropped_reports(
             where = f"{n} prompts are in {drop.folder}/{PROMPTS}; put the reports into the folder"
             failures.append(Failure("reports", agent, where))
     return failures
-
-
-def _describe_last_job(item: PendingReport) -> str:
-    job = item.jobs[-1]
-    return f"{job.state}: {job.error}; {suggest_ask_again(job)}"
 
 
 def _count_missing(store: Warehouse, wanted: Sequence[PendingReport]) -> int:

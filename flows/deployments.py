@@ -56,13 +56,15 @@ def build_deployments(
 
     name: the deployments' name; the warehouse's unless given.
     """
+    cron = load_refresh().schedule
+    schedules = [CronSchedule(cron=cron.cron, timezone=cron.timezone)] if cron else []
     return [
         served.to_deployment(  # type: ignore[misc]  # awaitable only where a loop runs
             name=name or warehouse.name,
             description=_describe_flow(served),
             parameters={"warehouse": warehouse.url},
             tags=["evergreen", *TAGS.get(flow, ["stage"])],
-            schedules=_load_schedules(flow),
+            schedules=schedules if flow == "refresh" else [],
             # By module: the flow's file imports others of the project.
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
@@ -178,11 +180,6 @@ async def _run_with_recovery(
         await working
     finally:
         watching.cancel()
-
-
-def _load_schedules(flow: str) -> list[CronSchedule]:
-    schedule = load_refresh().schedule if flow == "refresh" else None
-    return [CronSchedule(cron=schedule.cron, timezone=schedule.timezone)] if schedule else []
 
 
 def _describe_flow(served: Flow[..., Any]) -> str:

@@ -22,7 +22,7 @@ from tasks.extraction.texts import (
     build_request,
     locate_statements,
 )
-from tasks.judges.decisions import Judge, VersionedJudge
+from tasks.judges.decisions import VersionedJudge
 from tasks.judges.registry import OFFLINE, load_judge, resolve_extractor
 from tasks.judging.session import judge_session
 from tasks.processes.answers import HelperFailed
@@ -187,7 +187,8 @@ def select_extractions(plan: Plan) -> list[PendingExtraction]:
 
     A model extracts only what the selected protocols use, the offline extractor everything.
     """
-    of, extractor = plan.selection, _load_extractor(plan.selection)
+    of = plan.selection
+    extractor = load_judge(of.extracting_judge) if of.extracting_judge else None
     found = find_pending_extractions(
         plan.store, of.edition, of.agents, extractor, again=of.extract_again
     )
@@ -231,10 +232,6 @@ def describe_kept_extractions(plan: Plan) -> str | None:
         f"Extracted already, and kept: {named}. To have {extractor.name} extract them: "
         f"evergreen evaluate --edition {of.edition} --judge {of.judge} {asked}--extract-again"
     )
-
-
-def _load_extractor(of: Selection) -> Judge | None:
-    return load_judge(of.extracting_judge) if of.extracting_judge else None
 
 
 def _uses_statements(of: Selection, item: PendingExtraction) -> bool:

@@ -159,9 +159,8 @@ async def find_key_points(
     Raises:
         NoKeyPoints: the judge gave no usable answer.
     """
-    found = join_points(
-        await asyncio.gather(*(_find_in_document(finder, question, text) for text in documents))
-    )
+    searches = (_find_in_document(finder, question, text) for text in documents)
+    found = join_points(await asyncio.gather(*searches))
     if len(found.points) < 2:
         return found, wrap_unmerged(found.points)
     texts = tuple(point.text for point in found.points)

@@ -113,7 +113,8 @@ def _load_judged(
         [first.edition, first.protocol, first.agent, first.judge],
     )
     reports = build_plan_frame(plans)
-    redirects = _load_redirects(warehouse, first.edition)
+    query = "SELECT url, final_url FROM pages WHERE edition = $1 AND final_url IS NOT NULL"
+    redirects: Redirects = dict(warehouse.frame(query, [first.edition]).iter_rows())
     return JudgedReports(
         reports=reports,
         verdicts=verdicts.join(reports.select("cell_id"), on="cell_id", how="semi"),
@@ -172,11 +173,6 @@ def _load_answers(warehouse: Warehouse, plans: Sequence[CellPlan]) -> pl.DataFra
         "ORDER BY r.assignment",
         [first.edition, first.agent, [plan.assignment for plan in plans]],
     )
-
-
-def _load_redirects(warehouse: Warehouse, edition: str) -> Redirects:
-    query = "SELECT url, final_url FROM pages WHERE edition = $1 AND final_url IS NOT NULL"
-    return dict(warehouse.frame(query, [edition]).iter_rows())
 
 
 def _load_claims(

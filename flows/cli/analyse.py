@@ -1,7 +1,7 @@
 """`evergreen analyse`: the analyses of papers, on an edition's figures."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -55,7 +55,12 @@ def _write_analyses(found: Analyses, names: Sequence[Analysis], form: Format, to
             _print_analysis(found, name, to)
     else:
         frames = {name: getattr(found, name) for each in names for name in TABLES[each]}
-        write_tables(frames, form, to, **_describe_selection(found, names))
+        remarks = {name: found.remarks[name] for name in names}
+        protocol, metric = found.metric.key if found.metric else (None, None)
+        write_tables(
+            frames, form, to, edition=found.edition, judge=found.judge, protocol=protocol,
+            metric=metric, remarks=remarks,
+        )  # fmt: skip
 
 
 def _print_analysis(found: Analyses, name: Analysis, to: Console) -> None:
@@ -79,12 +84,6 @@ def _print_table(table: TextTable, to: Console) -> None:
         to.print(why, highlight=False)
     if table.note:
         to.print(table.note, style="dim", highlight=False)
-
-
-def _describe_selection(found: Analyses, names: Sequence[Analysis]) -> dict[str, Any]:
-    protocol, metric = found.metric.key if found.metric else (None, None)
-    return {"edition": found.edition, "judge": found.judge, "protocol": protocol, "metric": metric,
-            "remarks": {name: found.remarks[name] for name in names}}  # fmt: skip
 
 
 def _format_heading(found: Analyses) -> str:

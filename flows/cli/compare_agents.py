@@ -106,7 +106,9 @@ def _print_metric(rows: pl.DataFrame, protocol: str, entry: MetricEntry | None) 
         ],
     )
     unit = "In the metric's own numbers" if number else "Percentage points"
-    note = f"{unit}. {_format_corrections(rows)}{_format_reasons(rows)}"
+    without = rows["reason"].drop_nulls().value_counts(name="n").sort("reason").iter_rows()
+    reasons = "".join(f" –: {reason} ({format_count(n, 'pair')})." for reason, n in without)
+    note = f"{unit}. {_format_corrections(rows)}{reasons}"
     print_result(f"{note}\n", style="dim")
 
 
@@ -148,12 +150,4 @@ def _format_corrections(rows: pl.DataFrame) -> str:
             for n, unranked in counts.iter_rows()
         )
         + ", shown or not."
-    )
-
-
-def _format_reasons(rows: pl.DataFrame) -> str:
-    """Format why values are missing, and for how many pairs."""
-    counted = rows["reason"].drop_nulls().value_counts(name="n").sort("reason")
-    return "".join(
-        f" –: {reason} ({format_count(n, 'pair')})." for reason, n in counted.iter_rows()
     )

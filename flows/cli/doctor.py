@@ -1,7 +1,7 @@
 """`evergreen doctor`: check everything that the next run needs."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -88,7 +88,10 @@ def _print_findings(findings: Sequence[Finding]) -> None:
     table.add_column("")
     table.add_column("Check", overflow="fold", max_width=26)  # a folder's path would take half
     table.add_column("Found, and what to do", overflow="fold", ratio=1)
-    for group, of_group in _group_findings(findings):
+    groups: dict[str, list[Finding]] = {}
+    for found in findings:
+        groups.setdefault(found.group, []).append(found)
+    for group, of_group in groups.items():
         table.add_row("", Text(group, "bold"), "")
         for found in of_group:
             text = Text(make_visible(found.finding))
@@ -97,11 +100,3 @@ def _print_findings(findings: Sequence[Finding]) -> None:
             status = Text(found.status, STATUS_STYLES[found.status])
             table.add_row(status, found.check, text)
     STDOUT.print(table)
-
-
-def _group_findings(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
-    """Group the findings, in the order of each group's first one."""
-    groups: dict[str, list[Finding]] = {}
-    for found in findings:
-        groups.setdefault(found.group, []).append(found)
-    return list(groups.items())

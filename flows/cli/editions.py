@@ -247,9 +247,8 @@ def diff(
 ) -> None:
     """Show the differences of two frozen editions. Exit code 1 if they differ."""
     with open_to_read(warehouse) as source:
-        found = compare_manifests(
-            load_edition_manifest(source, first), load_edition_manifest(source, second)
-        )
+        before, after = (load_edition_manifest(source, each) for each in (first, second))
+        found = compare_manifests(before, after)
     for line in found:
         print_result(line)
     if found:

@@ -47,7 +47,7 @@ from tasks.planning.permission import describe_extraction
 from tasks.protocols.registry import default_protocols
 from tasks.run import Plan
 from tasks.scoring.columns import load_leaderboard, select_fields
-from tasks.warehouse.location import DEFAULT_LOCATION, Location
+from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.snapshot import exports_folder
 from tasks.warehouse.store import Warehouse, open_warehouse
 
@@ -130,19 +130,20 @@ def evaluate(
             warn_about_pending_pages(store, edition, protocols)
             return
         if said := describe_extraction(plan, budget):
-            options = options.model_copy(
-                update={"extractor": ask_permission(said, judge, extractor)}
-            )
+            allowed = ask_permission(said, judge, extractor)
+            options = options.model_copy(update={"extractor": allowed})
             plan = options.plan(store)
         complete, outcome = run_flow("evaluate", options, options.find_outcome(plan), plan)
-        board = load_leaderboard(store, edition).filter(
-            pl.col("protocol").is_in(protocols), judge=judge
-        )
+        every = load_leaderboard(store, edition)
+        board = every.filter(pl.col("protocol").is_in(protocols), judge=judge)
         if form is not Format.JSON:
             print_leaderboard(store, edition, form, protocols, judge)
         _print_remarks(plan, named=named)
         next_step = describe_next_step(store, edition, judge)
-    _print_locations(warehouse, edition)
+    print_message(f"Warehouse  {warehouse}")
+    print_message(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}")
+    server = os.environ.get("PREFECT_API_URL") or f"{prefect_home()} (evergreen ui)"
+    print_message(f"Prefect    {server}")
     print_outcome(complete, outcome, form, {"leaderboard": select_fields(board)}, next_step)
 
 
@@ -165,10 +166,3 @@ def _print_estimate(plan: Plan, form: Format) -> None:
     print_estimate(frame, form)
     for remark in remarks:
         print_message(remark, "dim")
-
-
-def _print_locations(warehouse: Location, edition: str) -> None:
-    print_message(f"Warehouse  {warehouse}")
-    print_message(f"Parquet    {exports_folder(warehouse) / edition / 'latest'}")
-    server = os.environ.get("PREFECT_API_URL") or f"{prefect_home()} (evergreen ui)"
-    print_message(f"Prefect    {server}")

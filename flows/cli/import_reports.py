@@ -16,7 +16,7 @@ from tasks.editions.names import UnknownName
 from tasks.extraction.understanding import NOT_RELIABLE
 from tasks.foreign_text import make_visible
 from tasks.imports.answers import AnswersSummary, hold_answers, import_answers
-from tasks.imports.matching import MatchedFile, MatchedFiles, match_reports
+from tasks.imports.matching import MatchedFiles, match_reports
 from tasks.imports.reports import FileOutcome, ReportsSummary, import_reports
 from tasks.warehouse.location import DEFAULT_LOCATION
 from tasks.warehouse.store import Readable, Warehouse
@@ -138,15 +138,11 @@ def _print_guesses(matched: MatchedFiles) -> None:
     for name in ("File", "Assignment", "By", "Likeness", "Next best"):
         table.add_column(name, justify="right" if name == "Likeness" else "left", overflow="fold")
     for given in guesses:
-        table.add_row(*_format_guess(given))
+        match = given.match
+        runner_up = f"{match.runner_up} ({match.runner_up_score:.0f})" if match.runner_up else "–"
+        score = "–" if match.score is None else f"{match.score:.0f}"
+        table.add_row(given.path, str(match.assignment), str(match.how), score, runner_up)
     STDERR.print(table)
-
-
-def _format_guess(given: MatchedFile) -> tuple[str, ...]:
-    match = given.match
-    runner_up = f"{match.runner_up} ({match.runner_up_score:.0f})" if match.runner_up else "–"
-    score = "–" if match.score is None else f"{match.score:.0f}"
-    return given.path, str(match.assignment), str(match.how), score, runner_up
 
 
 def _print_summary(summary: ReportsSummary, matched: MatchedFiles, yes: bool) -> None:

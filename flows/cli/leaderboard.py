@@ -17,7 +17,6 @@ from tasks.analysis.breakdown import Grouping, compute_breakdown, list_grouped
 from tasks.configuration.models import get_judge_title, load_judges
 from tasks.editions.names import UnknownName, check_scored
 from tasks.errors import suggest_names
-from tasks.protocols.case import Protocol
 from tasks.protocols.registry import get_protocol, get_protocol_title, resolve_name
 from tasks.scoring.boards import select_leading_metrics
 from tasks.warehouse.location import DEFAULT_LOCATION
@@ -66,7 +65,10 @@ def _print_by_group(
     ]
     if not pairs:  # of these, `compute_breakdown` says why there are none
         pairs = [(name, judge or load_judges().default) for name in protocols or ["rubric_bench"]]
-    _check_metrics([get_protocol(name) for name, _ in pairs], metrics)
+    known = [metric.name for name, _ in pairs for metric in get_protocol(name).metrics]
+    for metric in metrics:
+        if metric not in known:
+            raise UnknownName(f"There is no metric {metric!r}. {suggest_names(metric, known)}")
     warn_about_drafts(source, edition, [name for name, _ in pairs])
     frames = []
     for name, decider in pairs:
@@ -86,10 +88,3 @@ def _print_by_group(
     if frames:
         listed = pl.concat(frames)
         print_frame(listed.filter(pl.col("metric").is_in(metrics)) if metrics else listed, form)
-
-
-def _check_metrics(protocols: Sequence[Protocol], names: Sequence[str]) -> None:
-    known = [metric.name for protocol in protocols for metric in protocol.metrics]
-    for name in names:
-        if name not in known:
-            raise UnknownName(f"There is no metric {name!r}. {suggest_names(name, known)}")

@@ -60,7 +60,10 @@ def print_report(report: ExplainedReport, *, whole: bool, brief: bool) -> None:
     for claim in report.claims:
         print_claim(claim, report, whole)
     if report.facts and any(fact.decisions for fact in report.facts):
-        _print_heading("Facts of the reference", _summarize_facts(report.facts))
+        found = _count_marks(_mark_of(d) for fact in report.facts for d in fact.decisions)
+        by_all = _count_marks(_mark_of(d) for fact in report.facts for d in fact.by_all_claims)
+        summary = f"{found}; by all claims: {by_all}" if by_all else found
+        _print_heading("Facts of the reference", summary)
     for fact in report.facts:
         _print_fact(fact, whole)
     _print_other_decisions(report.others, brief)
@@ -73,6 +76,7 @@ def _print_header(report: ExplainedReport) -> None:
         make_visible(f"{report.title} · {report.agent_name} · {report.edition}"), style="bold"
     )
     _print_line(title)
+    state = "unknown" if report.pairs_reason == NOT_EXTRACTED else "unreliable"
     known = [
         ("Report", f"{report.id} · {report.agent}/{report.assignment} · {report.status} · "
                    f"{format_count(len(report.text), 'character')} · from {report.source_path}"),
@@ -81,7 +85,7 @@ def _print_header(report: ExplainedReport) -> None:
         ("Made", _describe_origin(report)),
         ("Doubtful", report.doubtful_end),
         ("Extracted", report.empty_lists),
-        ("Citations", _describe_unreliable(report)),
+        ("Citations", None if report.pairs_reliable else f"{state}: {report.pairs_reason}"),
         ("Read", report.understood),
     ]  # fmt: skip
     _print_fields([(name, text) for name, text in [*known, *_describe_judges(report)] if text])
@@ -91,14 +95,6 @@ def _print_header(report: ExplainedReport) -> None:
                   "(--open shows it).", style="yellow"))  # fmt: skip
     if not report.scores:
         _print_line(Text("Not judged yet: run `evergreen evaluate`.", style="yellow"))
-
-
-def _describe_unreliable(report: ExplainedReport) -> str | None:
-    """Say why it is not known which claim cites which page; None if it is."""
-    if report.pairs_reliable:
-        return None
-    state = "unknown" if report.pairs_reason == NOT_EXTRACTED else "unreliable"
-    return f"{state}: {report.pairs_reason}"
 
 
 def _describe_origin(report: ExplainedReport) -> str:
@@ -190,12 +186,6 @@ def _summarize_outcomes(report: ExplainedReport) -> str:
                      for judge, counts in by_judge.items()) or "not judged"  # fmt: skip
 
 
-def _summarize_facts(facts: Sequence[ExplainedFact]) -> str:
-    found = _count_marks(_mark_of(decision) for fact in facts for decision in fact.decisions)
-    by_all = _count_marks(_mark_of(decision) for fact in facts for decision in fact.by_all_claims)
-    return f"{found}; by all claims: {by_all}" if by_all else found
-
-
 def _count_marks(marks: Iterable[OutcomeMark]) -> str:
     counted = Counter(f"{mark.sign} {mark.word}" for mark in marks)
     return ", ".join(f"{n:,} {name}" for name, n in counted.most_common())
@@ -203,9 +193,8 @@ def _count_marks(marks: Iterable[OutcomeMark]) -> str:
 
 def print_claim(claim: ExplainedClaim, report: ExplainedReport, whole: bool) -> None:
     """Print a claim with its citations and verdicts. whole: with all details."""
-    _print_item(
-        claim.number, [(j, MARKS[o]) for j, o in sorted(claim.outcomes.items())], claim.text
-    )
+    marks = [(judge, MARKS[outcome]) for judge, outcome in sorted(claim.outcomes.items())]
+    _print_item(claim.number, marks, claim.text)
     if claim.leaked:
         _print_line(Text("cites the target article itself (leakage)", style="yellow"), 6)
     for citation in claim.citations:
@@ -305,9 +294,8 @@ def _shorten(text: str) -> str:
 
 
 def _print_heading(title: str, counts: str) -> None:
-    _print_line(
-        Text.assemble("\n", (make_visible(title), "bold"), (f"  {make_visible(counts)}", "dim"))
-    )
+    heading = (make_visible(title), "bold")
+    _print_line(Text.assemble("\n", heading, (f"  {make_visible(counts)}", "dim")))
 
 
 def _print_fields(lines: Iterable[tuple[str, str]], indent: int = 0) -> None:

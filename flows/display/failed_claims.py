@@ -19,7 +19,7 @@ FAILED = {"poor", "bad"}
 def select_failed_claims(report: ExplainedReport) -> ExplainedReport:
     """Return a report with only the claims that a judge found not supported, supported in part or
     conflicting, and without facts and other verdicts."""
-    claims = tuple(claim for claim in report.claims if _has_failed(claim))
+    claims = tuple(claim for claim in report.claims if FAILED & _find_tones(claim))
     return replace(report, claims=claims, facts=(), others=())
 
 
@@ -31,7 +31,7 @@ def print_failed_claims(reports: Sequence[ExplainedReport]) -> None:
     n_failed = n_claims = 0
     for report in reports:
         failed = select_failed_claims(report).claims
-        judged = [claim for claim in report.claims if _is_decided(claim)]
+        judged = [claim for claim in report.claims if {"good", *FAILED} & _find_tones(claim)]
         n_failed, n_claims = n_failed + len(failed), n_claims + len(judged)
         title = make_visible(f"{report.agent}/{report.assignment}", one_line=True)
         counts = f"  {len(failed):,} of {format_count(len(judged), 'judged claim')}"
@@ -53,9 +53,5 @@ def print_failed_claims(reports: Sequence[ExplainedReport]) -> None:
     )
 
 
-def _has_failed(claim: ExplainedClaim) -> bool:
-    return any(MARKS[outcome].tone in FAILED for outcome in claim.outcomes.values())
-
-
-def _is_decided(claim: ExplainedClaim) -> bool:
-    return any(MARKS[outcome].tone in {"good", *FAILED} for outcome in claim.outcomes.values())
+def _find_tones(claim: ExplainedClaim) -> set[str]:
+    return {MARKS[outcome].tone for outcome in claim.outcomes.values()}

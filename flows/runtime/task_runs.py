@@ -64,11 +64,6 @@ async def run_task(task: Callable[..., Any], *arguments: object) -> State[Any]:
     return await tries(call)
 
 
-async def run_task_for_result(task: Callable[..., Any], *arguments: object) -> Any:
-    """Run a task as `run_task` does; return its result or raise its error."""
-    return await (await run_task(task, *arguments)).aresult()
-
-
 async def run_task_for_error(
     task: Callable[..., Any], *arguments: object, tagged: Sequence[str] = ()
 ) -> BaseException | None:

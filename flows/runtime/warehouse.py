@@ -144,12 +144,15 @@ async def hold_warehouse(warehouse: str) -> AbstractContextManager[Warehouse]:
     Raises:
         WarehouseError: it cannot be opened (see `tasks.warehouse.errors`).
     """
+    context = FlowRunContext.get()
+    # As the UI names it, since the command line of a served run tells nothing.
+    activity = f"run {context.flow_run.name}" if context and context.flow_run else None
     with ExitStack() as stack:
         opened: list[Warehouse] = []
 
         async def take() -> str | None:
             try:
-                opening = open_warehouse(warehouse, wait_seconds=0, activity=_name_run())
+                opening = open_warehouse(warehouse, wait_seconds=0, activity=activity)
                 opened.append(stack.enter_context(opening))
             except WarehouseBusy as busy:
                 return busy.line
@@ -192,12 +195,6 @@ async def _wait_while_taken(take: Callable[[], Awaitable[str | None]]) -> None:
 def _close_later(stack: ExitStack, held: HeldT) -> Iterator[HeldT]:
     with stack:
         yield held
-
-
-def _name_run() -> str | None:
-    """Name the run as the UI does, since the command line of a served run tells nothing."""
-    context = FlowRunContext.get()
-    return f"run {context.flow_run.name}" if context and context.flow_run else None
 
 
 async def _set_run_state(name: str, message: str) -> None:

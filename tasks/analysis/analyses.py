@@ -119,9 +119,8 @@ def run_analyses(
         ages=points,
         remarks={},
     )
-    return replace(
-        found, remarks={name: tuple(describe(found, of)) for name, describe in REMARKS.items()}
-    )
+    remarks = {name: tuple(describe(found, of)) for name, describe in REMARKS.items()}
+    return replace(found, remarks=remarks)
 
 
 def choose_metric(

@@ -162,8 +162,10 @@ def run_anova(of: ArticleScores) -> pl.DataFrame:
         found = [(agent, one) for agent, which, one in tested if which == name]
         adjusted = benjamini_hochberg([one.p for _, one in found])
         rows += [
-            _make_row(agent, name, one, p) for (agent, one), p in zip(found, adjusted, strict=True)
-        ]
+            (agent, name, one.f, one.df_between, one.df_within, one.p, p, one.eta_squared,
+             one.eta_squared_by_chance, one.n, one.n_groups, one.n_single, one.reason)
+            for (agent, one), p in zip(found, adjusted, strict=True)
+        ]  # fmt: skip
     return pl.DataFrame(rows, schema=ANOVA, orient="row")
 
 
@@ -216,9 +218,3 @@ def _test_agent(of: ArticleScores, groups: Mapping[str, Sequence[float]]) -> One
         return found
     reason = "there is only one agent, which cannot deviate from its own mean"
     return OneWayAnova(n=found.n, n_groups=found.n_groups, n_single=found.n_single, reason=reason)
-
-
-def _make_row(agent: str, name: str, one: OneWayAnova, p_adjusted: float | None) -> tuple[Any, ...]:
-    return (agent, name, one.f, one.df_between, one.df_within, one.p, p_adjusted, one.eta_squared,
-            one.eta_squared_by_chance, one.n, one.n_groups, one.n_single,
-            one.reason)  # fmt: skip

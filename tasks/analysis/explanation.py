@@ -167,9 +167,8 @@ class _ReportIndex:
         )
         scores = tuple(ReportScore(*row) for row in self.scores[assignment])
         marking = find_markings(scores)
-        claims = tuple(
-            self._claim(record, row, by_item, marking) for row in self.claims[assignment]
-        )
+        rows = self.claims[assignment]
+        claims = tuple(self._claim(record, row, by_item, marking) for row in rows)
         facts = tuple(_make_fact(row, by_item) for row in self.facts[record["article"]])
         left = [decision for of_item in by_item.values() for decision in of_item]
         asked = record["text"] and record["kind"] != "find_claims"

@@ -48,14 +48,13 @@ def find_markings(scores: Iterable[ReportScore]) -> dict[str, ClaimMarking]:
     for score in scores:
         if score.protocol in list_claim_marking():
             states.setdefault(score.judge, {})[score.protocol] = score.state
-    return {judge: _choose_marking(of_judge) for judge, of_judge in sorted(states.items())}
-
-
-def _choose_marking(states: dict[str, str]) -> ClaimMarking:
-    known = [name for name in list_claim_marking() if name in states]
-    begun = [name for name in known if states[name] in _STARTED_STATES]
-    protocol = (begun or known)[0]
-    return ClaimMarking(protocol, states[protocol])
+    markings: dict[str, ClaimMarking] = {}
+    for judge, of_judge in sorted(states.items()):
+        known = [name for name in list_claim_marking() if name in of_judge]
+        begun = [name for name in known if of_judge[name] in _STARTED_STATES]
+        protocol = (begun or known)[0]
+        markings[judge] = ClaimMarking(protocol, of_judge[protocol])
+    return markings
 
 
 def determine_outcome(

@@ -96,9 +96,8 @@ def compare_headline_metrics(
     """
     check_edition(source, edition)
     board = source.frame(BOARD, [edition, judge])
-    there = _choose_protocols(
-        edition, judge, board["protocol"].unique().sort().to_list(), protocols
-    )
+    scored = board["protocol"].unique().sort().to_list()
+    there = _choose_protocols(edition, judge, scored, protocols)
     known = available_protocols(there)
     found = [
         metric

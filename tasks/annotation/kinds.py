@@ -132,9 +132,8 @@ def find_claim_subjects(source: Readable, edition: str) -> list[SheetSubject]:
     def load_texts(step: str, agent: str, assignment: str, statement: str) -> SubjectTexts:
         found = evidence.find(step, agent, assignment, statement)
         lines = [f"- {strip_markers(sentence)}" for sentence in found]
-        return SubjectTexts(
-            (SheetText("Evidence", "\n".join(lines) or NO_EVIDENCE),), (strip_markers(statement),)
-        )
+        shown = SheetText("Evidence", "\n".join(lines) or NO_EVIDENCE)
+        return SubjectTexts((shown,), (strip_markers(statement),))
 
     return [
         SheetSubject(
@@ -162,13 +161,11 @@ def find_citation_subjects(source: Readable, edition: str) -> list[SheetSubject]
 
     def load_texts(url: str, statement: str) -> SubjectTexts:
         query = "SELECT text FROM pages WHERE edition = $1 AND url = $2"
-        page = split_sentences(
-            strip_markdown(_TAG.sub(" ", source.frame(query, [edition, url]).item()))
-        )
+        text = source.frame(query, [edition, url]).item()
+        page = split_sentences(strip_markdown(_TAG.sub(" ", text)))
         relevant = Bm25(page).top(statement, PASSAGES)
-        return SubjectTexts(
-            (cut_passage("The cited page", page, relevant),), (strip_markers(statement),)
-        )
+        passage = cut_passage("The cited page", page, relevant)
+        return SubjectTexts((passage,), (strip_markers(statement),))
 
     return [
         SheetSubject(

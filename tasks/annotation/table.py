@@ -89,9 +89,8 @@ def read_table(path: Path, needed: Sequence[str]) -> list[SheetRow]:
 def _join_texts(sheet: Sheet, panel: Panel) -> str:
     if not sheet.form.texts_in_csv:
         return f"see part {panel.number} on the page {sheet.name}.html"
-    return "\n\n".join(
-        "\n".join(filter(None, (text.heading, text.text, text.note))) for text in panel.texts
-    )
+    parts = (filter(None, (text.heading, text.text, text.note)) for text in panel.texts)
+    return "\n\n".join(map("\n".join, parts))
 
 
 @dataclass(frozen=True)
@@ -129,9 +128,8 @@ def parse_answers(
         label = _parse_label(record)
         if found or item is None or not label:
             continue
-        answer = FilledAnswer(
-            item, unblind(item, label), unescape_formula(record.cells["reason"]) or None
-        )
+        reason = unescape_formula(record.cells["reason"]) or None
+        answer = FilledAnswer(item, unblind(item, label), reason)
         before = given.setdefault(item.item_id, answer)
         first_row = rows.setdefault(item.item_id, record.row)
         if before.label != answer.label:

@@ -115,7 +115,10 @@ def create_backup(
                 _check_same_warehouse(to, identity)
             _check_keys(connection, guard)
             tables = _write_tables(connection, writer.scratch, on_progress)
-            named = {store: _find_shas(connection, store) for store in CONTENTS}
+            named: dict[Store, list[str]] = {}
+            for store, (_, table) in CONTENTS.items():
+                sql = f"SELECT DISTINCT sha FROM {table} WHERE sha IS NOT NULL ORDER BY 1"
+                named[store] = [sha for (sha,) in connection.execute(sql).fetchall()]
             exported = tuple(each.edition for _, each in load_latest_manifests(where))
         manifest = BackupManifest(
             warehouse_id=identity,
@@ -289,12 +292,6 @@ def _write_tables(
         (rows,) = connection.execute(sql).fetchone()
         written[name] = StoredTable(bytes=file.stat().st_size, rows=rows)
     return written
-
-
-def _find_shas(connection: Any, store: Store) -> list[str]:
-    table = CONTENTS[store][1]
-    sql = f"SELECT DISTINCT sha FROM {table} WHERE sha IS NOT NULL ORDER BY 1"
-    return [sha for (sha,) in connection.execute(sql).fetchall()]
 
 
 def _check_same_warehouse(folder: Path, identity: str) -> None:

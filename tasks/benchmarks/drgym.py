@@ -11,7 +11,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -114,9 +114,8 @@ def read_drgym(path: Path, top: int | None = None) -> PublishedQueries:
             f"{path} has no clicked documents (DocStream) to rank by, so --top cannot be used. "
             "Leave out --top to use all queries, or name a file of Researchy Questions."
         )
-    return PublishedQueries(
-        queries=tuple(_make_query(rows[key]) for key in sorted(rows)), n_available=n_available
-    )
+    queries = tuple(_make_query(rows[key]) for key in sorted(rows))
+    return PublishedQueries(queries=queries, n_available=n_available)
 
 
 def read_clicked_documents(path: Path) -> dict[str, tuple[PublishedDocument, ...]]:
@@ -196,10 +195,13 @@ def _read_files(path: Path) -> Iterator[dict[str, _DrgymRow]]:
             f"{POINTS_FOLDER}/<id>_aggregated.json, or a file of Researchy Questions (Parquet or "
             "JSON lines with id, question, DocStream)."
         )
-    yield {
-        key: validate_row(file, {**_read_object(file, path), "id": key}, _DrgymRow)
-        for key, file in files.items()
-    }
+    rows = {}
+    for key, file in files.items():
+        value = read_value(file, within=path)
+        if not isinstance(value, dict) or "key_points" not in value:
+            raise EditionError(f"{file}: expected an object with `question` and `key_points`.")
+        rows[key] = validate_row(file, {**value, "id": key}, _DrgymRow)
+    yield rows
 
 
 def _find_point_files(folder: Path) -> dict[str, Path]:
@@ -212,13 +214,6 @@ def _find_point_files(folder: Path) -> dict[str, Path]:
         place = (_KINDS.index(named["kind"]), file)
         found[named["id"]] = min(found.get(named["id"], place), place)
     return {key: file for key, (_, file) in sorted(found.items())}
-
-
-def _read_object(file: Path, within: Path) -> Mapping[str, Any]:
-    value = read_value(file, within=within)
-    if not isinstance(value, dict) or "key_points" not in value:
-        raise EditionError(f"{file}: expected an object with `question` and `key_points`.")
-    return value
 
 
 def _read_rows(file: Path, within: Path | None = None) -> dict[str, _DrgymRow]:

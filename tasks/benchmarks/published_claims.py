@@ -118,9 +118,8 @@ class _CitedUrls:
         """Find a statement's URLs, in published order."""
         mentions = statement.urls
         if mentions is None:
-            mentions = tuple(
-                self._citation_urls[n] for n in statement.numbers if n in self._citation_urls
-            )
+            listed = self._citation_urls
+            mentions = tuple(listed[n] for n in statement.numbers if n in listed)
         found: dict[str, str] = {}
         unwritten: dict[str, None] = {}
         for raw in mentions:

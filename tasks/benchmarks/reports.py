@@ -178,7 +178,9 @@ class AgentReader:
                 f"{path}: {published.n_foreign} citations have a URL that is not in the report "
                 "(misspelled or invented by the published extraction); left out.",
             )
-        if _foreign_word_share(read.extract, report.text) > MAX_FOREIGN_WORDS:
+        words = set(_WORD.findall(read.extract.lower()))
+        foreign = words - set(_WORD.findall(report.text.lower()))
+        if words and len(foreign) / len(words) > MAX_FOREIGN_WORDS:
             self._issues.add_remark(
                 path,
                 "extract_differs",
@@ -197,13 +199,14 @@ class AgentReader:
         for name in sorted(set(documents) - set(texts)):
             message = f"{documents[name]} is left out: there is no Markdown report of that name."
             self._issues.add_unreadable(documents[name], "json_without_report", message)
-        missing = self.articles - set(texts)
+        missing = sorted(self.articles - set(texts))
         if missing:
+            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
             self._issues.add_remark(
                 f"{self._folder}/md_data",
                 "missing_reports",
                 f"{self.agent.agent} has no report on {len(missing)} of {len(self.articles)} "
-                f"articles: {_format_names(sorted(missing))}.",
+                f"articles: {', '.join(missing[:5])}{more}.",
             )
 
     def _remark_on_agent(self) -> None:
@@ -215,15 +218,3 @@ class AgentReader:
                 f"agencies.json says that {self.agent.agent} does not cite, yet {with_urls} of "
                 f"{len(self._rows.reports)} reports have URLs; agencies.json is ignored.",
             )
-
-
-def _foreign_word_share(extract: str, report_text: str) -> float:
-    """Return the share of the extract's distinct words that the report lacks, 0-1."""
-    words = set(_WORD.findall(extract.lower()))
-    return len(words - set(_WORD.findall(report_text.lower()))) / len(words) if words else 0.0
-
-
-def _format_names(names: Sequence[str]) -> str:
-    """Format up to five names and the number of others."""
-    rest = len(names) - 5
-    return ", ".join(names[:5]) + (f" and {rest} more" if rest > 0 else "")

@@ -132,10 +132,12 @@ def validate_rows(
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             raise EditionError(f"{where}: row {number} is no object; {expected}.")
-    return [
-        validate_row(f"{where}: {_name_row(number, row, key)}", row, model, advice)
-        for number, row in enumerate(rows, start=1)
-    ]
+    valid = []
+    for number, row in enumerate(rows, start=1):
+        value = row.get(key)
+        named = f"{key} {value[:MAX_NAME_CHARS]!r}" if isinstance(value, str) else f"row {number}"
+        valid.append(validate_row(f"{where}: {named}", row, model, advice))
+    return valid
 
 
 def index_rows(path: Path, rows: Sequence[ModelT], key: str) -> dict[Any, ModelT]:
@@ -216,11 +218,6 @@ def _list_columns(model: type[BaseModel]) -> list[str]:
         for name, alias in aliases.items()
     }
     return [" or ".join(map(str, named)) for named in choices.values()]
-
-
-def _name_row(number: int, row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    return f"{key} {value[:MAX_NAME_CHARS]!r}" if isinstance(value, str) else f"row {number}"
 
 
 def _parse(path: Path, content: bytes, advice: str) -> Any:

@@ -114,9 +114,8 @@ def exclude_newly_frozen(warehouse: Warehouse, collection: Collection) -> None:
     new = [row for row in _load_others(warehouse, collection) if row.origin not in origins]
     if new:
         candidates = warehouse.rows(Candidate, mine, [collection.edition])
-        warehouse.write(
-            Change(ExcludedArticle, new), Change(Candidate, mark_excluded(candidates, new))
-        )
+        marked = mark_excluded(candidates, new)
+        warehouse.write(Change(ExcludedArticle, new), Change(Candidate, marked))
 
 
 def mark_excluded(

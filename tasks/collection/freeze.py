@@ -165,10 +165,13 @@ def _build_changes(
     views: int | None,
     settings: WikipediaSettings,
 ) -> list[Change]:
-    licence, licence_url = _find_licence(collection, settings)
+    wiki = collection.api_url.rpartition("/")[0]
+    licence, licence_url = "not known, see the wiki", f"{wiki}/index.php"
+    if collection.api_url == settings.api_url:  # the configured licence is this wiki's
+        licence, licence_url = settings.licence, settings.licence_url
     name = _choose_name(warehouse, candidate)
     key = {"edition": candidate.edition, "article": name}
-    permalink = f"{collection.api_url.rpartition('/')[0]}/index.php?oldid={candidate.revision_id}"
+    permalink = f"{wiki}/index.php?oldid={candidate.revision_id}"
     article = Article(
         **candidate.model_dump(include={*Article.model_fields}),
         article=name,
@@ -205,13 +208,6 @@ def _build_changes(
         Change(ArticleRevision, [revision], replacing=key),
         Change(ArticleLink, rows, replacing=key),
     ]
-
-
-def _find_licence(collection: Collection, settings: WikipediaSettings) -> tuple[str, str]:
-    """Return the licence and its URL; the configured ones apply to the configured wiki only."""
-    if collection.api_url == settings.api_url:
-        return settings.licence, settings.licence_url
-    return "not known, see the wiki", f"{collection.api_url.rpartition('/')[0]}/index.php"
 
 
 def _choose_name(warehouse: Warehouse, candidate: Candidate) -> str:

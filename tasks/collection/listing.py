@@ -108,9 +108,8 @@ async def date_members(
             first = FirstRevision(candidate.first_revision_id, candidate.created_at)
         if first is None and candidate.decision != "gone":
             first = await fetch_first_revision(wiki.api, member)
-            await warehouse.write_async(
-                Change(Candidate, [_add_first_revision(candidate, first, window)])
-            )
+            dated_candidate = _add_first_revision(candidate, first, window)
+            await warehouse.write_async(Change(Candidate, [dated_candidate]))
         on_progress(1)
         return first
 
@@ -124,9 +123,8 @@ async def date_members(
         if candidate.page_id not in dated.first and candidate.decision is None
     ]
     await warehouse.write_async(Change(Candidate, outside))
-    return sum(
-        first is not None and window.position(first.at) == 0 for first in dated.first.values()
-    )
+    found = [first for first in dated.first.values() if first is not None]
+    return sum(window.position(first.at) == 0 for first in found)
 
 
 def find_pending_measurements(warehouse: Warehouse, edition: str) -> list[list[Candidate]]:

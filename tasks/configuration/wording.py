@@ -60,7 +60,9 @@ def format_location(problem: ErrorDetails, content: object, within: str = "") ->
     at: Any = content
     tagged = False  # one tag at a place: a key may have the tag's name
     for part in problem["loc"]:
-        tagged = not tagged and _is_tag(at, part)
+        # pydantic names the model of an entry here, which is not in the file
+        is_tag = isinstance(at, Mapping) and part in (at.get("kind"), EXTENSION)
+        tagged = is_tag and not tagged
         if tagged:
             continue
         keys.append(str(part)[:80])
@@ -70,11 +72,6 @@ def format_location(problem: ErrorDetails, content: object, within: str = "") ->
     parts = [within] if within else []
     key = ".".join([*parts, *keys]) or "(top)"
     return f"`{key}`" + (f" ({', '.join(ids)})" if ids else "")
-
-
-def _is_tag(value: object, part: int | str) -> bool:
-    """Whether pydantic names the model of an entry here, which is not in the file."""
-    return isinstance(value, Mapping) and part in (value.get("kind"), EXTENSION)
 
 
 def _get_child(value: Any, part: int | str) -> Any:

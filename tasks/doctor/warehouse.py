@@ -93,11 +93,12 @@ def check_tables(source: Readable, deep: bool) -> Iterator[Found]:
         except Exception as error:  # DuckDB raises many types for a damaged block
             yield Found("fail", f"{model.table} cannot be read: {first_line(error)}", check="rows")
             return
-    duplicates = {
-        model.table: n
-        for model in TABLES
-        if (n := _count_duplicates(source, model.table, model.key))
-    }
+    duplicates = {}
+    for model in TABLES:
+        columns = ", ".join(f'"{column}"' for column in model.key)
+        sql = f"SELECT {columns} FROM {model.table} GROUP BY ALL HAVING count(*) > 1"
+        if n := int(source.frame(f"SELECT count(*) FROM ({sql})").item()):
+            duplicates[model.table] = n
     if duplicates:
         text = ", ".join(f"{n:,} in {table}" for table, n in duplicates.items())
         yield Found("fail", f"duplicates: {text}.", check="keys")
@@ -144,7 +145,10 @@ def check_exports(source: Readable, where: Location) -> Iterator[Found]:
             for table in EXPORTED_TABLES
         }
         behind = [table for table, n in counts.items() if manifest.rows.get(table, 0) != n]
-        text = f"{manifest.edition}: exported {_format_age(manifest.exported_at)}"
+        at = manifest.exported_at
+        hours = (utc_now() - at).total_seconds() / 3600
+        passed = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
+        text = f"{manifest.edition}: exported {at:%Y-%m-%d %H:%M} UTC ({passed} ago)"
         if behind:
             advice = f"evergreen evaluate --edition {manifest.edition} brings it up to date."
             changed = f"since then {', '.join(behind)} have changed ({folder})."
@@ -219,21 +223,9 @@ def _describe_failure(error: WarehouseError) -> Found:
     return Found("fail", text, check="opens")
 
 
-def _count_duplicates(source: Readable, table: str, key: tuple[str, ...]) -> int:
-    columns = ", ".join(f'"{column}"' for column in key)
-    sql = f"SELECT {columns} FROM {table} GROUP BY ALL HAVING count(*) > 1"
-    return int(source.frame(f"SELECT count(*) FROM ({sql})").item())
-
-
 def _parse_time(text: str) -> datetime | None:
     """Parse the start time in a lock file."""
     try:
         return datetime.strptime(text, "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-def _format_age(moment: datetime) -> str:
-    hours = (utc_now() - moment).total_seconds() / 3600
-    passed = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
-    return f"{moment:%Y-%m-%d %H:%M} UTC ({passed} ago)"

@@ -1,8 +1,10 @@
 """Convert PDFs to Markdown, by their tags if they have any, else by their layout."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from io import BytesIO
+from typing import Any
 
 import pdfplumber
 from pdfminer.pdfdocument import PDFPasswordIncorrect
@@ -12,7 +14,6 @@ from pdfplumber.page import Page
 from pdfplumber.utils.exceptions import PdfminerException
 
 from tasks.documents.document import MAX_PAGES, ParsedDocument, UnreadableDocument, UnreadablePage
-from tasks.documents.pdf_frames import set_word_frames_apart
 from tasks.documents.pdf_layout import PdfTable, to_markdown
 from tasks.documents.pdf_marks import place_marks
 from tasks.documents.pdf_tags import read_tag_places
@@ -34,6 +35,14 @@ MAX_BLANK_BYTES = 200
 MIN_CELLS = 4
 MIN_FILLED = 0.4
 """Frames with fewer cells, or a smaller share of filled ones, are not tables."""
+MAX_FRAME_HEIGHT = 2.0
+MAX_FRAME_GAP = 1.2
+"""In multiples of the letters' size: how high the frame of a word is at most, and how far from it
+the next word. Cells are larger."""
+MAX_FRAMES = 2_000
+"""Frames looked at on one page; a drawing has more."""
+_Box = tuple[float, float, float, float]
+"""x0, top, x1, bottom."""
 
 
 def read(content: bytes) -> ParsedDocument:
@@ -145,7 +154,7 @@ def _count_content_bytes(page: Page) -> int:
 def _split_tables(page: Page, words: Sequence[PdfWord]) -> list[PdfLine | PdfTable]:
     """Split a page into its tables and its lines outside of them, in order."""
     number = page.page_number
-    page, words = set_word_frames_apart(page, words)
+    page, words = _set_word_frames_apart(page, words)
     places = _find_tagged_cells(words) or _find_ruled_cells(page, words)
     parts: list[PdfLine | int] = []
     cells: dict[int, dict[tuple[int, int], list[PdfWord]]] = {}
@@ -203,3 +212,42 @@ def _build_table(page: int, cells: dict[tuple[int, int], list[PdfWord]]) -> PdfT
     width = 1 + max(column for _, column in lines)
     rows = sorted({row for row, _ in lines})
     return PdfTable(page, tuple(tuple(lines.get((r, c), ()) for c in range(width)) for r in rows))
+
+
+def _set_word_frames_apart(page: Page, words: Sequence[PdfWord]) -> tuple[Page, list[PdfWord]]:
+    """Return the page without the frames that hold a part of one line, and its words, with those
+    in such frames marked.
+
+    Such a frame is as high as its words, has text beside it, and none of the same width adjoins it
+    above or below, as the cells of a column do.
+    """
+    boxes = dict.fromkeys(_box(shape) for shape in [*page.rects, *page.curves][:MAX_FRAMES])
+    held = {box: inside for box in boxes if (inside := _find_held(box, words))}
+    frames = {box for box in held if not any(_is_above(box, o) or _is_above(o, box) for o in boxes)}
+    if not frames:
+        return page, list(words)
+    framed = {at for box in frames for at in held[box]}
+    marked = [replace(w, framed=True) if at in framed else w for at, w in enumerate(words)]
+    return page.filter(lambda shape: _box(shape) not in frames), marked
+
+
+def _box(shape: Mapping[str, Any]) -> _Box:
+    return shape["x0"], shape["top"], shape["x1"], shape["bottom"]
+
+
+def _is_above(box: _Box, other: _Box) -> bool:
+    alike = abs(box[0] - other[0]) < 1 and abs(box[2] - other[2]) < 1
+    return alike and -1 <= other[1] - box[3] <= 3
+
+
+def _find_held(box: _Box, words: Sequence[PdfWord]) -> list[int]:
+    """Return the indices of the words in a box of one line with words beside it; else none."""
+    x0, top, x1, bottom = box
+    inside = [at for at, word in enumerate(words) if word.is_within(box)]
+    size = max((words[at].size for at in inside), default=0.0)
+    if bottom - top > MAX_FRAME_HEIGHT * size:
+        return []
+    gap = MAX_FRAME_GAP * size
+    near = [w for w in words if w.x1 >= x0 - gap and w.x0 <= x1 + gap]
+    n_near = sum(top <= (word.top + word.bottom) / 2 <= bottom for word in near)
+    return inside if n_near > len(inside) else []

@@ -86,7 +86,9 @@ class _PdfWriter:
                     yield block
                     block = None
                 if table is not None and _continues(table, part):
-                    table = PdfTable(part.page, table.rows + _drop_repeated_head(table, part))
+                    repeated = _head_words(table) == _head_words(part)
+                    following = part.rows[1:] if repeated else part.rows
+                    table = PdfTable(part.page, table.rows + following)
                     continue
                 if table is not None:
                     yield table
@@ -256,14 +258,6 @@ def _continues(table: PdfTable, following: PdfTable) -> bool:
     """Return whether a table continues on the next page."""
     width = {len(row) for row in table.rows}
     return following.page == table.page + 1 and width == {len(row) for row in following.rows}
-
-
-def _drop_repeated_head(
-    table: PdfTable, following: PdfTable
-) -> tuple[tuple[tuple[PdfLine, ...], ...], ...]:
-    """Return a continued table's rows on the next page, without a repeated head."""
-    repeated = _head_words(table) == _head_words(following)
-    return following.rows[1:] if repeated else following.rows
 
 
 def _head_words(table: PdfTable) -> str:

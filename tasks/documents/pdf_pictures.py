@@ -1,6 +1,5 @@
 """Extract the pictures in a PDF, in the order of its pages."""
 
-from collections.abc import Iterator
 from io import BytesIO
 
 import pypdfium2
@@ -22,7 +21,9 @@ def collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, 
     seen: set[tuple[str, bytes]] = set()
     n_pixels = n_failed = 0
     with pypdfium2.PdfDocument(content) as document:
-        for image in _list_images(document):
+        kinds = [pdfium.FPDF_PAGEOBJ_IMAGE]
+        images = (each for page in document for each in page.get_objects(filter=kinds))
+        for image in images:
             try:
                 width, height = image.get_px_size()
                 if min(width, height) < MIN_SIDE:
@@ -31,7 +32,9 @@ def collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, 
                 if width * height > MAX_PIXELS or n_pixels > MAX_PIXELS_DECODED:
                     n_failed += 1
                     continue
-                found = _draw_changed(image) or _read_jpeg(image) or _read_png(image)
+                found = _draw_changed(image) or _read_jpeg(image)
+                if found is None:
+                    found = "image/png", to_png(image.get_bitmap().to_pil())
             except MemoryError:
                 raise
             except Exception:  # foreign input: the other pictures may be sound
@@ -43,11 +46,6 @@ def collect_pictures(content: bytes, collector: PictureCollector) -> tuple[str, 
     if not n_failed:
         return ()
     return (f"{n_failed} of its pictures are left out: they are damaged or have too many pixels",)
-
-
-def _list_images(document: pypdfium2.PdfDocument) -> Iterator[pypdfium2.PdfImage]:
-    for page in document:
-        yield from page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])
 
 
 def _draw_changed(image: pypdfium2.PdfImage) -> tuple[str, bytes] | None:
@@ -79,7 +77,3 @@ def _read_jpeg(image: pypdfium2.PdfImage) -> tuple[str, bytes] | None:
     with Image.open(BytesIO(content), formats=["JPEG"]) as opened:
         opened.load()
         return ("image/jpeg", content) if opened.mode in {"L", "RGB"} else None
-
-
-def _read_png(image: pypdfium2.PdfImage) -> tuple[str, bytes]:
-    return "image/png", to_png(image.get_bitmap().to_pil())

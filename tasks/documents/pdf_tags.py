@@ -72,7 +72,8 @@ def walk_tags(tree: Iterable[PDFStructElement]) -> Iterator[tuple[int, TagPlace]
                 n_blocks += 1
                 at = (place.table or 0, place.row)
                 column = columns.get(at, 0)
-                columns[at] = column + _column_span(element)
+                span = element.attributes.get("ColSpan", 1)
+                columns[at] = column + (span if isinstance(span, int) and 1 <= span <= 100 else 1)
                 place = TagPlace(n_blocks, table=place.table, row=place.row, column=column)
         elif kind in _HEADINGS:
             n_blocks += 1
@@ -99,8 +100,3 @@ def _mark_item_parts(
         parts.append((child, _TagContext(within.place, waiting and child.type != "Lbl")))
         waiting = waiting and child.type == "Lbl"
     return parts
-
-
-def _column_span(cell: PDFStructElement) -> int:
-    span = cell.attributes.get("ColSpan", 1)
-    return span if isinstance(span, int) and 1 <= span <= 100 else 1

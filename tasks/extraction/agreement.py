@@ -70,9 +70,8 @@ def compare_extraction(
     """Compare two extractions of one report; both list the claims in the report's order."""
     published_urls = [_normalise_urls(claim) for claim in published]
     offline_urls = [_normalise_urls(claim) for claim in offline]
-    found_in = match_statements(
-        [claim.text for claim in published], [claim.text for claim in offline], MIN_SHARE
-    )
+    theirs, ours = ([claim.text for claim in claims] for claims in (published, offline))
+    found_in = match_statements(theirs, ours, MIN_SHARE)
     confirming: defaultdict[int, set[str]] = defaultdict(set)
     n_found = 0
     for urls, place in zip(published_urls, found_in, strict=True):

@@ -151,7 +151,10 @@ def _choose_runs(
     explained |= {
         key for run in runs for entry in run if entry.sure and entry.urls for key in entry.keys
     }
-    body_ends = _find_body_end(parts, runs)
+    # Where the last block ends that is in no section and no run of entries.
+    spans = _Spans((run[0].start, run[-1].end) for run in runs)
+    blocks = (block for block in parts.blocks if not block.apparatus)
+    body_ends = max((block.end for block in blocks if block.start not in spans), default=0)
     report = _Citing(markdown, runs, cited - explained)
     kept = []
     for run in runs:
@@ -202,13 +205,6 @@ def _join_titles(lines: list[tuple[tuple[int, str], list[Entry]]]) -> Iterator[E
         else:
             yield None
         at += 1
-
-
-def _find_body_end(parts: Outline, runs: Sequence[Sequence[Entry]]) -> int:
-    """Return where the last block ends that is in no section and no run of entries."""
-    spans = _Spans((run[0].start, run[-1].end) for run in runs)
-    blocks = (block for block in parts.blocks if not block.apparatus)
-    return max((block.end for block in blocks if block.start not in spans), default=0)
 
 
 class _Spans:

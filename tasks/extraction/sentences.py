@@ -155,9 +155,8 @@ def _raw_spans(plain: str) -> Iterator[tuple[int, int]]:
     """Yield the model's spans, piece by piece, as its time is quadratic in the length."""
     start = 0
     while start < len(plain):
-        space = (
-            plain.rfind(" ", start, start + _MAX_PIECE) if len(plain) > start + _MAX_PIECE else -1
-        )
+        most = start + _MAX_PIECE
+        space = plain.rfind(" ", start, most) if len(plain) > most else -1
         end = space + 1 if space > start else start + _MAX_PIECE
         piece = plain[start:end]
         if WORD.search(piece):

@@ -110,8 +110,11 @@ def _build_key(cleaned: str) -> str | None:
     if not _HOST.fullmatch(host):
         return None
     place = host + (f":{port}" if port not in (None, 80, 443) else "")
-    query = _normalise_query(parts.query)
-    return _trim(f"https://{place}{_normalise_path(parts.path)}" + (f"?{query}" if query else ""))
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    query = urlencode(sorted((n, v) for n, v in pairs if not TRACKING.fullmatch(n)))
+    decoded = unquote(parts.path, errors="surrogateescape")
+    path = quote(decoded, safe="/:@!$&'()*+,;=~-._", errors="surrogateescape")
+    return _trim(f"https://{place}{path}" + (f"?{query}" if query else ""))
 
 
 @lru_cache(maxsize=2**16)
@@ -149,15 +152,3 @@ def _normalise_host(host: str) -> str:
     while _VARIANT.match(host):
         host = _VARIANT.sub("", host, count=1)
     return host
-
-
-def _normalise_path(path: str) -> str:
-    """Percent-encode only what must be encoded."""
-    decoded = unquote(path, errors="surrogateescape")
-    return quote(decoded, safe="/:@!$&'()*+,;=~-._", errors="surrogateescape")
-
-
-def _normalise_query(query: str) -> str:
-    """Sort the parameters and remove tracking parameters."""
-    pairs = parse_qsl(query, keep_blank_values=True)
-    return urlencode(sorted((n, v) for n, v in pairs if not TRACKING.fullmatch(n)))

@@ -232,9 +232,8 @@ def _compute_likeness(normalized: str, other: str) -> float:
     words = " ".join(_words(other))
     if not normalized or not words:
         return 0.0
-    return round(
-        (fuzz.token_sort_ratio(normalized, words) + fuzz.token_set_ratio(normalized, words)) / 2, 1
-    )
+    in_order = fuzz.token_sort_ratio(normalized, words)
+    return round((in_order + fuzz.token_set_ratio(normalized, words)) / 2, 1)
 
 
 def _is_same_number(name: str, assignment: str) -> bool:

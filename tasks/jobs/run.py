@@ -347,9 +347,8 @@ class JobRunner:
         done = job.model_copy(
             update={"state": "done", "error": None, **build_answer_fields(answer, self.ask)}
         )
-        await self.run.store.write_async(
-            Change(Job, [done]), *build_report_changes(item, done, answer, text)
-        )
+        changes = build_report_changes(item, done, answer, text)
+        await self.run.store.write_async(Change(Job, [done]), *changes)
         if doubt := describe_doubtful_end(done.kind, done.remote_word):
             self.run.warn(f"{self.agent} · {item.title}: {doubt}")
         if model := done.model_version:

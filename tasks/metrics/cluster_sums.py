@@ -119,7 +119,10 @@ def build_score_matrix(
         assignable: All assignments that agents can have scores of; those of `scores` count anyway.
     """
     agents, assignments = (scores[name].unique().sort() for name in ("agent", "assignment"))
-    keys = {name: _cluster_key(name, article_of) for name in {*assignable, *assignments}}
+    keys: dict[str, tuple[str, str]] = {}
+    for name in {*assignable, *assignments}:
+        article = article_of.get(name)
+        keys[name] = ("article", article) if article else ("assignment", name)
     number = {key: n for n, key in enumerate(sorted(set(keys.values())))}
     named = [category_of.get(name, "") if how == "by_category" else "" for name in assignments]
     category = {name: n for n, name in enumerate(sorted(set(named)))}
@@ -141,11 +144,6 @@ def build_score_matrix(
         above,
         below,
     )
-
-
-def _cluster_key(assignment: str, article_of: Mapping[str, str | None]) -> tuple[str, str]:
-    article = article_of.get(assignment)
-    return ("article", article) if article else ("assignment", assignment)
 
 
 NEGLIGIBLE = 1e-12

@@ -167,9 +167,8 @@ def one_way_anova(groups: Mapping[str, Sequence[float]]) -> OneWayAnova:
     """
     valued = [sorted(groups[name]) for name in sorted(groups) if groups[name]]
     every = sorted(value for group in valued for value in group)
-    found = OneWayAnova(
-        n=len(every), n_groups=len(valued), n_single=sum(len(group) == 1 for group in valued)
-    )
+    n_single = sum(len(group) == 1 for group in valued)
+    found = OneWayAnova(n=len(every), n_groups=len(valued), n_single=n_single)
     if found.n_groups < 2:
         return _with_reason(found, "fewer than two groups have a value")
     if not found.df_within:
@@ -187,7 +186,10 @@ def one_way_anova(groups: Mapping[str, Sequence[float]]) -> OneWayAnova:
     f, p = float(tested.statistic), float(tested.pvalue)
     if f < 0:  # equal means: SciPy's difference of two sums may end just below 0, with p NaN
         f, p = 0.0, 1.0
-    eta["eta_squared"] = _eta_squared(valued, every)
+    overall = fmean(every)
+    between = fsum(len(group) * (fmean(group) - overall) ** 2 for group in valued)
+    total = fsum((value - overall) ** 2 for value in every)
+    eta["eta_squared"] = min(1.0, between / total)
     return found.model_copy(update=eta | {"f": f, "p": p})
 
 
@@ -211,10 +213,3 @@ def are_equal(values: Sequence[float]) -> bool:
 
 def _with_reason(found: OneWayAnova, reason: str) -> OneWayAnova:
     return found.model_copy(update={"reason": reason})
-
-
-def _eta_squared(groups: Sequence[Sequence[float]], every: Sequence[float]) -> float:
-    overall = fmean(every)
-    between = fsum(len(group) * (fmean(group) - overall) ** 2 for group in groups)
-    total = fsum((value - overall) ** 2 for value in every)
-    return min(1.0, between / total)

@@ -65,7 +65,9 @@ def measure_style(found: TextShape, words: WordsToWatch) -> dict[str, StyleFigur
     prose = found.prose
     n_words = _count_words(prose)
     figures = _count_watched(prose, n_words, words) | _measure_shape(found, n_words)
-    figures["flesch"] = StyleFigure(_flesch_ease(prose) if n_words else None, "reading ease")
+    kept = [word for word in prose.split() if len(word) <= MAX_READABILITY_WORD_CHARS]
+    ease = flesch_reading_ease(" ".join(kept)) if n_words else None
+    figures["flesch"] = StyleFigure(ease, "reading ease")
     return figures
 
 
@@ -118,20 +120,14 @@ def _compile_phrases(phrases: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(alternatives)})(?![\w-])", re.IGNORECASE)
 
 
-def _flesch_ease(prose: str) -> float:
-    kept = [word for word in prose.split() if len(word) <= MAX_READABILITY_WORD_CHARS]
-    return flesch_reading_ease(" ".join(kept))
-
-
 def flesch_reading_ease(text: str) -> float:
     """Return 206.835 - 1.015 words/sentence - 84.6 syllables/word: about 0 (hard) to 100 (easy).
 
     A text without words has 206.835, as both means then are 0.
     """
     words = _words(text)
-    sentences = sum(
-        len(_words(sentence)) >= SHORTEST_SENTENCE for sentence in _SENTENCE.findall(text)
-    )
+    lengths = [len(_words(sentence)) for sentence in _SENTENCE.findall(text)]
+    sentences = sum(length >= SHORTEST_SENTENCE for length in lengths)
     syllables = sum(count_syllables(word.lower()) for word in words)
     words_per_sentence = _round(len(words) / max(1, sentences), 1)
     syllables_per_word = _round(syllables / len(words), 1) if words else 0.0

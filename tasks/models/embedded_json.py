@@ -109,14 +109,11 @@ def _iterate_values(text: str) -> Iterator[str]:
             return
         start = opening.start()
         value, at = decode_at(text, start)
-        if isinstance(value, dict) or (isinstance(value, list) and _holds_object(value)):
+        inner = value if isinstance(value, list) else []
+        if isinstance(value, dict) or any(isinstance(item, dict | list) for item in inner):
             yield text[start:at]
         elif value is None and JSON_START.match(text, start):
             at = _find_closing(text, start)
-
-
-def _holds_object(values: list[Any]) -> bool:
-    return any(isinstance(value, dict | list) for value in values)
 
 
 def _find_closing(text: str, start: int) -> int:

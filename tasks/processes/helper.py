@@ -60,12 +60,14 @@ class Helper:
 
     def __init__(self, megabytes: int | None = None) -> None:
         self._megabytes = megabytes
+        inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        modules = os.pathsep.join(filter(None, sys.path))
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", PROGRAM.format(megabytes=megabytes)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_make_environment(),
+            env={**inherited, "PYTHONPATH": modules},
             start_new_session=True,  # neither Ctrl-C nor our terminal reaches it
         )
         self.is_usable = True
@@ -212,12 +214,6 @@ def run_bounded(
         raise LimitExceeded(str(error)) from error
     finally:
         helper.end()
-
-
-def _make_environment() -> dict[str, str]:
-    """Return a helper's environment: the module path, and what we pass on."""
-    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return {**inherited, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 class HelperCall(NamedTuple):

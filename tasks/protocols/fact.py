@@ -80,9 +80,8 @@ class FactFramework(Protocol):
             "decided_citations": (_count_citations(citations, decided), NO_CITATIONS),
             "citation_evaluated_share": (compute_shares(citations, decided), NO_CITATIONS),
         }
-        rows = pl.concat(
-            [build_figures(m, table, judged, empty) for m, (table, empty) in figures.items()]
-        )
+        built = [build_figures(m, table, judged, empty) for m, (table, empty) in figures.items()]
+        rows = pl.concat(built)
         still_open = citations.filter("open").select(
             pl.col("assignment").unique(), because=pl.lit(STILL_OPEN)
         )

@@ -66,10 +66,12 @@ class OwnRubric(Protocol):
         self.kinds = KINDS[rubric.assignments]
         self.metrics = tuple(_list_metrics(rubric))
         self.missing: Missing = "zero"
-        self.bounds = Bounds(
-            {POINTS: (OMITTED, SUPPORTED)},
-            items={item.id: _get_ends(item) for item in rubric.items if item.check == GRADE},
-        )
+        ends = {
+            item.id: (f"{min(item.allowed) + 0:g}", f"{max(item.allowed) + 0:g}")
+            for item in rubric.items
+            if item.check == GRADE
+        }
+        self.bounds = Bounds({POINTS: (OMITTED, SUPPORTED)}, items=ends)
         entry = ProtocolEntry(
             name=name, version=1, title=rubric.title, source=name, metrics=self.metrics
         )
@@ -139,9 +141,8 @@ class OwnRubric(Protocol):
             build_figures(m, _compute_score(rows), judged, empty) for m, rows in parts.items()
         ]
         # Open items are left out, as in any share.
-        final = (
-            pl.when(pl.col("status").is_in(OPEN_STATUSES)).then("status").otherwise(pl.lit("ok"))
-        )
+        is_open = pl.col("status").is_in(OPEN_STATUSES)
+        final = pl.when(is_open).then("status").otherwise(pl.lit("ok"))
         all_final = valued.with_columns(status=final, was=pl.col("status"))
         share = build_share(ASSESSED, all_final, pl.col("was") == "ok", judged, empty)
         return pl.concat([*scores, share])
@@ -219,11 +220,6 @@ def _check_bounds(item: ItemEntry, value: float | None) -> JudgeAnswer:
         label=WITHIN if low <= value <= high else OUTSIDE,
         reason=f"counted, no judge asked: {item.check} is {value:.4g}, wanted is {bounds}",
     )
-
-
-def _get_ends(item: ItemEntry) -> tuple[str, str]:
-    """Return the lowest and the highest value of an item, as labels."""
-    return f"{min(item.allowed) + 0:g}", f"{max(item.allowed) + 0:g}"
 
 
 def _compute_worth(item: ItemEntry, label: str | None) -> float | None:

@@ -32,7 +32,6 @@ from tasks.judges.decisions import Judge, JudgeAnswer
 from tasks.judges.llm.requests import ask_first_alone
 from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.judges.text import is_quoted_in
-from tasks.models.attachments import Attachment
 from tasks.protocols.case import Case, ItemAnswer, JudgedReports, Protocol
 from tasks.protocols.declarations import OPEN_NOTE, Board, Bounds, build_version, parse_parameters
 from tasks.protocols.figures import build_share
@@ -121,7 +120,12 @@ class RubricBench(Protocol):
         if not case.attachments:
             text = text[: self.parameters.max_chars]  # PDFs are shown whole, as published
         scanned = bool(case.attachments) and not text
-        grades = await self._grade_items(case, text, judge)
+        batches = split_batches(
+            case.rubric, self.parameters.chunk_size, apart=self.parameters.compat_echo
+        )
+        # The first batch alone, so that the provider has cached the report for the others.
+        # Published: one batch after the other.
+        grades = await ask_first_alone(partial(self._grade_batch, case, text, judge), batches)
         return [
             *grades,
             *(
@@ -133,18 +137,11 @@ class RubricBench(Protocol):
             *([] if scanned else [_record_shown(case, text)]),
         ]
 
-    async def _grade_items(self, case: Case, text: str, judge: Judge) -> list[ItemAnswer]:
-        """Grade all items; the first batch alone, so that the provider has cached the report for
-        the others. Published: one batch after the other."""
-        batches = split_batches(
-            case.rubric, self.parameters.chunk_size, apart=self.parameters.compat_echo
-        )
-        return await ask_first_alone(partial(self._grade_batch, case, text, judge), batches)
-
     async def _grade_batch(
         self, case: Case, text: str, judge: Judge, batch: Sequence[Rubric]
     ) -> list[ItemAnswer]:
         settings = case.bundle.settings if case.bundle else "{}"
+        shown = any(rubric.dimension == PRESENTATION for rubric in batch)
         answers = await judge.decide(
             GradeItems(
                 question=case.question,
@@ -157,7 +154,7 @@ class RubricBench(Protocol):
                 ),
                 blocked=BundleSettings.model_validate_json(settings).blocked,
                 attachments=case.attachments,
-                pictures=_select_pictures(case, batch),
+                pictures=case.pictures if shown and not case.attachments else (),
                 echo=self.parameters.compat_echo,
                 prompt="rubric_bench/grade_items",
             )
@@ -177,12 +174,16 @@ class RubricBench(Protocol):
         doubles = judged.select_step(DOUBLE)
         once = grades.join(doubles, on=["assignment", "item"], how="anti")
         met, blocked = pl.col("label") == MET, pl.col("label") == FROM_BLOCKED
+        # Items that cannot be graded are decided, for the share of graded items alone.
+        final = ~pl.col("status").is_in([str(s) for s in OPEN_STATUSES])
+        status = pl.when(final).then(pl.lit(str(Status.OK))).otherwise(pl.col("status"))
+        settled = grades.with_columns(status=status)
         figures = {
             "rubric_total": (grades, met),
             **{f"rubric_{name}": (judged.select_step(name), met) for name in DIMENSIONS},
             "rubric_blocked": (grades, blocked),
             "rubric_total_compat": (once, met),
-            "rubric_evaluated_share": (_settle_final(grades), pl.col("label").is_not_null()),
+            "rubric_evaluated_share": (settled, pl.col("label").is_not_null()),
         }
         rows = [build_share(metric, *each, judged, EMPTY) for metric, each in figures.items()]
         return pl.concat([*rows, *_compute_checks(judged, grades)])
@@ -219,12 +220,6 @@ def split_batches(items: Sequence[Rubric], size: int, *, apart: bool) -> list[li
     return found
 
 
-def _select_pictures(case: Case, batch: Sequence[Rubric]) -> tuple[Attachment, ...]:
-    """Return the report's pictures for a batch with items of presentation, else none."""
-    shown = any(rubric.dimension == PRESENTATION for rubric in batch)
-    return case.pictures if shown and not case.attachments else ()
-
-
 def _check_quotation(grade: ItemAnswer, text: str | None) -> ItemAnswer:
     """Check whether an item's evidence is in the report's text; None for a report without text."""
     if text is None:
@@ -258,14 +253,6 @@ def _find_duplicates(rubric: Sequence[Rubric]) -> list[ItemAnswer]:
         for item in rubric
         if last[item.dimension, item.text] != item.item
     ]
-
-
-def _settle_final(grades: pl.DataFrame) -> pl.DataFrame:
-    """Count items that cannot be graded as decided, for the share of graded items alone."""
-    final = ~pl.col("status").is_in([str(s) for s in OPEN_STATUSES])
-    return grades.with_columns(
-        status=pl.when(final).then(pl.lit(str(Status.OK))).otherwise(pl.col("status"))
-    )
 
 
 def _compute_checks(judged: JudgedReports, grades: pl.DataFrame) -> list[pl.DataFrame]:

@@ -56,6 +56,8 @@ def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages:
             key=lambda link: (*sort_key(link.cell, entry.better), link.title),
         )
         valued = [link for link in mine if link.cell.value is not None]
+        reported = set(material.reports.filter(pl.col("agent") == agent)["assignment"])
+        others = [each for name, each in material.assignments.items() if name not in reported]
         pages.add(
             material.agent_href(agent),
             "agent.html",
@@ -75,7 +77,7 @@ def write_agent_pages(material: SiteMaterial, views: Sequence[BoardView], pages:
             money=_describe_costs(material, price, agent),
             failures=_list_failures(material, failures.filter(pl.col("agent") == agent)),
             decisions=_make_verdict_table(material, decisions.filter(pl.col("agent") == agent)),
-            missing=_find_missing(material, agent),
+            missing=[(each.title, each.href) for each in others],
         )
 
 
@@ -129,9 +131,8 @@ def _make_category_table(material: SiteMaterial, links: Sequence[ReportLink]) ->
     if not grouped:
         return None
     entry = material.main_metric
-    rows = sorted(
-        ((mean(values) or 0.0, len(values), name) for name, values in grouped.items()), reverse=True
-    )
+    rows = [(mean(values) or 0.0, len(values), name) for name, values in grouped.items()]
+    rows.sort(reverse=True)
     return SiteTable(
         caption=f"{entry.title} by category: mean over articles",
         columns=(("Category", False), ("Mean", True), ("Articles", True)),
@@ -190,9 +191,3 @@ def _make_verdict_table(material: SiteMaterial, rows: pl.DataFrame) -> SiteTable
             for _, protocol, judge, status, n in rows.iter_rows()
         ),
     )
-
-
-def _find_missing(material: SiteMaterial, agent: str) -> list[tuple[str, str]]:
-    """Return title and page of the assignments without a report by the agent."""
-    reported = set(material.reports.filter(pl.col("agent") == agent)["assignment"])
-    return [(a.title, a.href) for name, a in material.assignments.items() if name not in reported]

@@ -198,10 +198,12 @@ def _compare_agents(material: SiteMaterial, judge: str) -> Iterator[SiteTable]:
 
 
 def _format_row(material: SiteMaterial, row: dict[str, Any], entry: MetricEntry) -> tuple[str, ...]:
+    difference, star = row["difference"], "*" if row["provisional"] else ""
+    sign = "+" if difference is not None and difference >= 0 else ""
     return (
         material.agent_name(row["agent"]),
         material.agent_name(row["other"]),
-        _format_signed(row["difference"], entry) + ("*" if row["provisional"] else ""),
+        f"{sign}{format_figure(difference, entry.unit)}{star}",
         format_interval(row["low"], row["high"], entry.unit) or "–",
         format_number(row["effect_size"]),
         format_figure(row["better_share"]) + ("" if row["better_share"] is None else " %"),
@@ -210,10 +212,6 @@ def _format_row(material: SiteMaterial, row: dict[str, Any], entry: MetricEntry)
         format_number(row["n_articles"]),
         _describe_result(row, entry),
     )
-
-
-def _format_signed(value: float | None, entry: MetricEntry) -> str:
-    return ("+" if value is not None and value >= 0 else "") + format_figure(value, entry.unit)
 
 
 def _format_p(value: float | None) -> str:

@@ -88,18 +88,12 @@ def render_parts(parts: BoardParts) -> str:
         f"{make_visible(category)}|{window}": _render_part(parts, chosen)
         for category, window, chosen in parts.chosen
     }
-    literal = (
-        orjson.dumps({"columns": _list_columns(parts.view), "parts": rendered})
-        .decode()
-        .translate(IN_SCRIPT)
-    )
-    return f"window.evergreenParts({orjson.dumps(parts.view.key).decode()}, {literal});\n"
-
-
-def _list_columns(view: BoardView) -> list[str]:
-    """Return the names of the columns that differ between parts, in the order of their cells."""
+    # The columns that differ between parts, in the order of their cells.
+    metrics = [column.entry.name for column in parts.view.columns]
     others = [column.name for column in COLUMNS if column.by_part]
-    return ["rank", *(column.entry.name for column in view.columns), *others]
+    content = {"columns": ["rank", *metrics, *others], "parts": rendered}
+    literal = orjson.dumps(content).decode().translate(IN_SCRIPT)
+    return f"window.evergreenParts({orjson.dumps(parts.view.key).decode()}, {literal});\n"
 
 
 def list_categories(material: SiteMaterial) -> list[tuple[str, str]]:

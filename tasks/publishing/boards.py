@@ -108,6 +108,8 @@ def _list_notes(
 ) -> Iterator[str]:
     """List what a reader of the board has to know. titles: of its metrics, by name."""
     source, edition, agents = material.source, material.edition, material.agents
+    protocols = available_protocols(board.protocols).values()
+    uses_statements = any({"facts", "claims"} & {*protocol.inputs} for protocol in protocols)
     notes = (
         board.note,
         describe_stand_ins(source, judge, {*rows["protocol"]}),
@@ -117,16 +119,10 @@ def _list_notes(
         describe_empty_lists(rows, agents),
         describe_mixed_models(rows, agents),
         describe_refused(rows, agents),
-        extractors if _uses_statements(board) else "",
+        extractors if uses_statements else "",
         describe_columns_left_out(rows, titles),
     )
     return filter(None, notes)
-
-
-def _uses_statements(board: Board) -> bool:
-    """Whether figures of the board rest on extracted facts or claims."""
-    protocols = available_protocols(board.protocols).values()
-    return any({"facts", "claims"} & {*protocol.inputs} for protocol in protocols)
 
 
 def _make_entries(

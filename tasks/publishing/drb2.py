@@ -213,9 +213,8 @@ def export_drb2(source: Readable, edition: str, judge: str, folder: Path) -> Exp
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in checked.items():
         (folder / name).write_text(text, "utf-8", newline="")
-    return ExportSummary(
-        agents=len({agent for agent, _ in found}), reports=len(found), without=tuple(without)
-    )
+    n_agents = len({agent for agent, _ in found})
+    return ExportSummary(agents=n_agents, reports=len(found), without=tuple(without))
 
 
 def _check_layout(source: Readable, edition: str) -> None:

@@ -216,6 +216,9 @@ def load_material(
         "ORDER BY protocol, judge, metric, agent, assignment",
         [edition],
     )
+    assigned = source.frame(ASSIGNMENTS, [edition]).iter_rows(named=True)
+    reports = source.frame(REPORTS, [edition])
+    words = [len(text.split()) for text in reports["text"]]
     return SiteMaterial(
         source=source,
         edition=edition,
@@ -229,24 +232,13 @@ def load_material(
             name: get_protocol_title(name) for name in board["protocol"].unique().sort()
         },
         agents=dict(source.frame(AGENTS, [edition]).iter_rows()),
-        assignments=_load_assignments(source, edition),
-        reports=_load_reports(source, edition),
+        assignments={row["assignment"]: SiteAssignment(**row) for row in assigned},
+        reports=reports.drop("text").with_columns(words=pl.Series(words, dtype=pl.Int64)),
         scores=scores.filter(pl.col("judge").is_in(chosen)),
         leaderboard=board,
         main=_find_main_metric(board, chosen[0]),
         snapshots=snapshots,
     )
-
-
-def _load_reports(source: Readable, edition: str) -> pl.DataFrame:
-    frame = source.frame(REPORTS, [edition])
-    words = [len(text.split()) for text in frame["text"]]
-    return frame.drop("text").with_columns(words=pl.Series(words, dtype=pl.Int64))
-
-
-def _load_assignments(source: Readable, edition: str) -> dict[str, SiteAssignment]:
-    rows = source.frame(ASSIGNMENTS, [edition]).iter_rows(named=True)
-    return {row["assignment"]: SiteAssignment(**row) for row in rows}
 
 
 def _find_main_metric(board: pl.DataFrame, judge: str) -> tuple[str, str] | None:

@@ -2,7 +2,7 @@
 each was fetched, and the passages that verdicts quote."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -211,6 +211,7 @@ def _write_cited_page(
     else:
         evidence = {guard.check(quotation, row["url"]) for quotation in cited.evidence}
         passages = find_passages(text, sorted(evidence))
+    citing = sorted(cited.by.items(), key=lambda item: gathered.reports[item[0]])
     pages.add(
         snapshot_href(row["url"]),
         "page.html",
@@ -218,16 +219,9 @@ def _write_cited_page(
         address=cited.raw_url,
         passages=passages,
         whole=whole,
-        cited_by=list(_list_citing_reports(cited, gathered)),
+        cited_by=[(name, *gathered.reports[name], sorted(numbers)) for name, numbers in citing],
         claim_href=lambda report, number: gathered.parts[report].claim_href(number),
     )
-
-
-def _list_citing_reports(
-    cited: CitedPage, gathered: CrossReferences
-) -> Iterator[tuple[str, str, str, list[int]]]:
-    for report, numbers in sorted(cited.by.items(), key=lambda item: gathered.reports[item[0]]):
-        yield report, *gathered.reports[report], sorted(numbers)
 
 
 def find_passages(text: str, evidence: Sequence[str]) -> list[Passage]:

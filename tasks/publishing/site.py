@@ -169,17 +169,15 @@ def is_provisional(material: SiteMaterial) -> bool:
 
 
 def _count_open_reports(material: SiteMaterial) -> int:
-    waiting = material.scores.filter(
-        (pl.col("n_open") > 0) | pl.col("state").is_in(["pending", "failed"])
-    )
+    is_unfinished = pl.col("state").is_in(["pending", "failed"])
+    waiting = material.scores.filter((pl.col("n_open") > 0) | is_unfinished)
     return waiting.select("agent", "assignment").unique().height
 
 
 def _count_undelivered(material: SiteMaterial) -> int:
     """Count the assignments without any answer of an agent, by the protocol that has the most."""
-    by_agent = material.leaderboard.group_by("agent").agg(
-        n=(pl.col("n_assignments") - pl.col("n_delivered") - pl.col("n_missing")).max()
-    )
+    undelivered = pl.col("n_assignments") - pl.col("n_delivered") - pl.col("n_missing")
+    by_agent = material.leaderboard.group_by("agent").agg(n=undelivered.max())
     return int(by_agent["n"].fill_null(0).sum())
 
 

@@ -165,9 +165,8 @@ class IndexBuilder:
         rows = [self._page_row(page) for page in batch]
         passage_rows = [passage for row in rows for passage in self._split_page(row)]
         if passage_rows:
-            await passages.add(
-                pa.Table.from_pylist(passage_rows, passage_schema(vectors=self._vectors))
-            )
+            schema = passage_schema(vectors=self._vectors)
+            await passages.add(pa.Table.from_pylist(passage_rows, schema))
         await pages.add(pa.Table.from_pylist(rows, page_schema()))
 
     def _page_row(self, page: ServedPage) -> dict[str, Any]:

@@ -84,9 +84,9 @@ def passage_schema(*, vectors: bool) -> pa.Schema:
         ("day", pa.date32()),
         ("encyclopedia", pa.bool_()),
     ]
-    return pa.schema(
-        [*fields, *([("vector", pa.list_(pa.float32(), DIMENSION))] if vectors else [])]
-    )
+    if vectors:
+        fields.append(("vector", pa.list_(pa.float32(), DIMENSION)))
+    return pa.schema(fields)
 
 
 def match_words(query: str) -> Any:

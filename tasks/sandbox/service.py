@@ -153,9 +153,8 @@ def _add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        problems = "; ".join(
-            f"{problem['loc'][-1]}: {problem['msg']}" for problem in error.errors()
-        )
+        said = (f"{problem['loc'][-1]}: {problem['msg']}" for problem in error.errors())
+        problems = "; ".join(said)
         return responses.refuse(problems, "malformed", 422)
 
     @app.exception_handler(HTTPException)

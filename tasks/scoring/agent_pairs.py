@@ -109,13 +109,14 @@ def _describe_pairs(
     single = sums.first.by_cluster() - sums.second.by_cluster()
     for place, (difference, span) in enumerate(zip(overall.tolist(), spans, strict=True)):
         apart = single[shared[:, place], place]
+        better = (apart * sign > NEGLIGIBLE) + 0.5 * (np.abs(apart) <= NEGLIGIBLE)
         yield {
             "n_articles": len(apart),
             "difference": difference,
             "low": span.low,
             "high": span.high,
             "effect_size": _compute_effect_size(apart),
-            "better_share": _compute_better_share(apart * sign),
+            "better_share": float(better.mean()),
             "reason": span.reason,
         }
 
@@ -125,7 +126,3 @@ def _compute_effect_size(apart: Array) -> float | None:
     if len(apart) < 2 or (deviation := float(apart.std(ddof=1))) < NEGLIGIBLE:
         return None
     return float(apart.mean()) / deviation
-
-
-def _compute_better_share(apart: Array) -> float:
-    return float(((apart > NEGLIGIBLE) + 0.5 * (np.abs(apart) <= NEGLIGIBLE)).mean())

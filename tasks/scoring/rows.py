@@ -100,11 +100,11 @@ def build_leaderboard_rows(
     Scores of another version of a protocol count as open, so that agents are compared by one
     version. Figures that rest on unreviewed rubrics are provisional.
     """
-    rows = [
-        row
-        for group in _group_scores(warehouse, edition, protocols)
-        for row in _aggregate_rows(edition, group, group.sha())
-    ]
+    rows: list[LeaderboardRow] = []
+    for group in _group_scores(warehouse, edition, protocols):
+        sha, category_of = group.sha(), group.category_of
+        for (agent,), scores in group.scores.group_by("agent", maintain_order=True):
+            rows.append(_aggregate_row(edition, group, str(agent), scores, category_of, sha))
     return sorted(rows, key=_sort_key)
 
 
@@ -220,12 +220,6 @@ def _sort_key(row: LeaderboardRow) -> tuple[str, ...]:
     return tuple(getattr(row, name) for name in LeaderboardRow.key)
 
 
-def _aggregate_rows(edition: str, group: ScoreGroup, sha: str) -> Iterator[LeaderboardRow]:
-    category_of = group.category_of
-    for (agent,), scores in group.scores.group_by("agent", maintain_order=True):
-        yield _aggregate_row(edition, group, str(agent), scores, category_of, sha)
-
-
 def _aggregate_row(
     edition: str,
     group: ScoreGroup,
@@ -275,9 +269,8 @@ def _count_missing_as_zero(scores: pl.DataFrame) -> pl.DataFrame:
     value, numerator = (
         pl.when(can_be_zero).then(0.0).otherwise(name) for name in ("value", "numerator")
     )
-    return scores.with_columns(value=value, numerator=numerator).filter(
-        pl.col("value").is_not_null()
-    )
+    counted = scores.with_columns(value=value, numerator=numerator)
+    return counted.filter(pl.col("value").is_not_null())
 
 
 def _find_commonest(reasons: pl.Series) -> str | None:

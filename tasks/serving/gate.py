@@ -90,8 +90,9 @@ class Gate:
             return Refused(421, "wrong_host", f"Ask for {known}: this server has no other name.")
         if not all(map(self._is_own_origin, headers.getlist("origin"))):
             return Refused(403, "wrong_origin", "Pages of other sites may not call this server.")
-        types = headers.getlist("content-type")
-        if has_body(headers) and [_media_type(given) for given in types] != ["application/json"]:
+        given = headers.getlist("content-type")
+        types = [each.partition(";")[0].strip().lower() for each in given]
+        if has_body(headers) and types != ["application/json"]:
             return Refused(
                 415, "not_json", "A body must be JSON, with `Content-Type: application/json`."
             )
@@ -113,10 +114,6 @@ class Gate:
 def has_body(headers: Headers) -> bool:
     """Whether a request announces a body (RFC 9112, 6.3)."""
     return "transfer-encoding" in headers or headers.get("content-length", "0").strip() != "0"
-
-
-def _media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
 
 
 def _is_address(name: str) -> bool:

@@ -73,9 +73,8 @@ def draw_ranking(entries: Sequence[BoardEntry], title: str, unit: str) -> Markup
     shown = [(entry, entry.cells[0]) for entry in entries if entry.cells[0].value is not None]
     if not shown:
         return None
-    order = _make_distinct(
-        [f"{entry.name} (not ranked)" if entry.unranked else entry.name for entry, _ in shown]
-    )
+    entries = [entry for entry, _ in shown]
+    order = _make_distinct([f"{e.name} (not ranked)" if e.unranked else e.name for e in entries])
     values = [{"agent": n, **_scale(cell, unit)} for n, (_, cell) in enumerate(shown)]
     spec = {
         "width": 620,

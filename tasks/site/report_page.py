@@ -15,7 +15,7 @@ from tasks.site.content import SiteInfo
 from tasks.site.environment import render_page
 from tasks.site.prose import MarkedPassage, render_report
 from tasks.site.report_parts import ReportParts
-from tasks.site.wording import MARKS, OutcomeMark, Tone
+from tasks.site.wording import MARKS, Tone
 from tasks.warehouse.explanations import (
     ExplainedClaim,
     ExplainedFact,
@@ -57,21 +57,21 @@ def render_report_pages(
     """Return file name → HTML of a report's pages."""
     outcomes = [claim.outcomes.get(frame.judge, "unjudged") for claim in report.claims]
     claims = list(zip(report.claims, outcomes, strict=True))
-    placed = find_passages(
-        report.title, report.text, [(c.number, c.position, o) for c, o in claims]
-    )
+    positions = [(claim.number, claim.position, outcome) for claim, outcome in claims]
+    placed = find_passages(report.title, report.text, positions)
     html = render_report(
         report.text, placed, lambda number: parts.claim_href(number).removeprefix(parts.home)
     )
     claim_pages = [*_split_items(parts.claims, parts.claims_file, "claims", report.claims)]
     fact_pages = [*_split_items(parts.facts, parts.facts_file, "facts", report.facts)]
+    marks = [MARKS[outcome] for outcome in outcomes]
     shown = _build_context(frame, report) | {
         "home": parts.home,
         "agent_href": agent_href,
         "article_href": article_href,
         "item_words": words,
         "html": Markup(html),
-        "legend": _count_marks([MARKS[outcome] for outcome in outcomes]),
+        "legend": [(mark, marks.count(mark)) for mark in MARKS.values() if mark in marks],
         "n_unplaced": len(claims) - html.count('<a class="claim '),
         "mark_of_claim": {claim.number: MARKS[outcome] for claim, outcome in claims},
         "claim_pages": claim_pages,
@@ -134,11 +134,6 @@ def _split_items(
 def snapshot_href(url: str) -> str:
     """Return the path of a cited page's snapshot within the site."""
     return f"pages/{content_sha(url)[:12]}.html"
-
-
-def _count_marks(marks: Sequence[OutcomeMark]) -> list[tuple[OutcomeMark, int]]:
-    """Count the claims of each outcome that occurs, in the order of MARKS."""
-    return [(mark, marks.count(mark)) for mark in MARKS.values() if mark in marks]
 
 
 def _map_snapshots(report: ExplainedReport) -> dict[str, str]:

@@ -157,9 +157,8 @@ class Fetcher:
             groups.setdefault(self._group(page), deque()).append(page)
         # The largest group first: pages of one host wait for each other, so they take longest.
         ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-        shifts = deque(
-            pages for _, pages in ordered for _ in range(min(self._per_group, len(pages)))
-        )
+        at_once = self._per_group
+        shifts = deque(pages for _, pages in ordered for _ in range(min(at_once, len(pages))))
         deferred: list[FetchResult] = []
 
         async def defer(page: PageRequest, found: FetchResult) -> None:

@@ -155,7 +155,8 @@ class RedirectFollower:
         result.begin_try()
         while True:
             await check(target)
-            cookies = _format_cookies(jar, target) if jar else ""
+            own_cookies = jar.filter_cookies(URL(target.url, encoded=True)) if jar else None
+            cookies = own_cookies.output([], "", ";").strip() if own_cookies else ""
             if (target.url, cookies) in seen:
                 raise FetchFailed("its redirects lead in a circle", host=target.host)
             seen.add((target.url, cookies))
@@ -239,10 +240,6 @@ class RedirectFollower:
             ) from None
         result.redirects.append(Redirect(status=result.http_status, url=target.url))
         return target
-
-
-def _format_cookies(jar: aiohttp.CookieJar, target: CheckedUrl) -> str:
-    return jar.filter_cookies(URL(target.url, encoded=True)).output([], "", ";").strip()
 
 
 def _redirect_location(response: aiohttp.ClientResponse) -> str | None:

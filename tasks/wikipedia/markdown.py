@@ -229,9 +229,8 @@ class _WikiWriter:
         for prefix in prefixes:
             prefix.is_written = True
         written = [(first if n == 0 else rest) + line for n, line in enumerate(lines)]
-        self._blocks.append(
-            WikiBlock(tuple(line.rstrip() for line in written), prefixes, level, begins_item)
-        )
+        lines = tuple(line.rstrip() for line in written)
+        self._blocks.append(WikiBlock(lines, prefixes, level, begins_item))
 
 
 def _strip_announcement(line: str) -> str:

@@ -58,9 +58,8 @@ def read_table(node: LexborNode) -> MarkdownTable:
         if len(grid) == 1:
             has_head = all(cell.tag == "th" or not cell_text(cell.node) for cell in cells)
     caption = next((c for c in _children(node) if c.tag == "caption"), None)
-    return MarkdownTable(
-        caption=cell_text(caption.node) if caption else "", lines=_format_lines(grid, has_head)
-    )
+    title = cell_text(caption.node) if caption else ""
+    return MarkdownTable(caption=title, lines=_format_lines(grid, has_head))
 
 
 def cell_text(node: LexborNode) -> str:

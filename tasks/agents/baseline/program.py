@@ -176,9 +176,8 @@ def render_article(result: ResearchResult, chosen: Sequence[PageStatement]) -> s
 
 def _find_frequent_name(result: ResearchResult, statements: Sequence[PageStatement]) -> str | None:
     """Return the most frequent name outside the title; None if none is frequent enough."""
-    times = Counter(
-        name for statement in statements for name in set(find_names(statement.text, result.subject))
-    )
+    named = (set(find_names(statement.text, result.subject)) for statement in statements)
+    times = Counter(name for names in named for name in names)
     eligible = [name for name, n in times.items() if n >= MIN_SECTION_STATEMENTS and len(name) >= 3]
     return min(eligible, key=lambda name: (-times[name], -len(name), name), default=None)
 

@@ -188,9 +188,8 @@ def _expand_cite_markers(
     for match in found:
         before_bracket = text[match.end() : match.end() + 1] == "("
         numbers = match[1].split(",") if match[1] else ()
-        plain = "".join(
-            render_marker(int(number), before_bracket=before_bracket) for number in numbers
-        )
+        rendered = (render_marker(int(n), before_bracket=before_bracket) for n in numbers)
+        plain = "".join(rendered)
         pieces += (text[last : match.start()], plain)
         last = match.end()
         shift += len(plain) - len(match.group())

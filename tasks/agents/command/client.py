@@ -213,9 +213,8 @@ class CommandClient:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "program" / "tmp").mkdir(parents=True, exist_ok=True)
         write_atomically(folder / "prompt.md", _render_prompt(request))
-        write_atomically(
-            folder / "assignment.json", json.dumps(assignment_payload(request), ensure_ascii=False)
-        )
+        payload = json.dumps(assignment_payload(request), ensure_ascii=False)
+        write_atomically(folder / "assignment.json", payload)
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(folder / "program"),

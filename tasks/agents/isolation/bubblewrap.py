@@ -34,7 +34,9 @@ def wrap(command: Iterable[str], plan: IsolationPlan, folder: str) -> list[str]:
     """Return the command in namespaces of its own. folder: where it starts."""
     assert plan.bubblewrap is not None
     network = () if plan.network != "none" else ("--unshare-net",)
-    shown = _outermost(plan.readable)
+    given = dict.fromkeys(Path(path) for path in plan.readable)
+    # Nothing can be mounted in folders that are shown anyway.
+    shown = [str(path) for path in given if not given.keys() & set(path.parents)]
     binds = [
         *(part for path in shown for part in ("--ro-bind-try", path, path)),
         *(part for path in plan.writable for part in ("--bind", path, path)),
@@ -43,9 +45,3 @@ def wrap(command: Iterable[str], plan: IsolationPlan, folder: str) -> list[str]:
         plan.bubblewrap, "--die-with-parent", "--new-session", *NAMESPACES, *network, *OWN_FOLDERS,
         *binds, "--chdir", folder, "--", *command,
     ]  # fmt: skip
-
-
-def _outermost(paths: Iterable[str]) -> list[str]:
-    """Leave out paths in folders that are shown anyway: nothing can be mounted in those."""
-    given = dict.fromkeys(Path(path) for path in paths)
-    return [str(path) for path in given if not given.keys() & set(path.parents)]

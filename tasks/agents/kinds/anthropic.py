@@ -130,9 +130,12 @@ def read(raw: str) -> JobAnswer:
     text, annotations = _extract_report(blocks)
     problem = string(body.get("problem")) or _describe_problem(parts[-1], text)
     thoughts = [block for block in blocks if "thinking" in (string(block.get("type")) or "")]
+    reason = string(parts[-1].get("stop_reason"))
+    stopped = reason is not None and classify_finish(reason) == "whole"
+    silent = reason == "refusal" or (stopped and not text.strip())
     return JobAnswer(
         outcome="failed" if problem else "report",
-        silent=not body.get("problem") and _is_silent(parts[-1], text),
+        silent=not body.get("problem") and silent,
         text=text,
         annotations=annotations,
         trace=build_trace(_list_actions(blocks)),
@@ -184,13 +187,6 @@ def _describe_problem(last: dict[str, Any], text: str) -> str | None:
     if cut := describe_cut(reason):
         return cut
     return None if text.strip() else f"{reason or 'no stop_reason'}, but without text"
-
-
-def _is_silent(last: dict[str, Any], text: str) -> bool:
-    """Whether the model ended its turn by a refusal or without text."""
-    reason = string(last.get("stop_reason"))
-    stopped = reason is not None and classify_finish(reason) == "whole"
-    return reason == "refusal" or (stopped and not text.strip())
 
 
 def _list_actions(blocks: list[dict[str, Any]]) -> Iterator[SearchAction]:

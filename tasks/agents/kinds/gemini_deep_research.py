@@ -212,9 +212,8 @@ def _parse_annotations(part: dict[str, Any], written: str, offset: int) -> list[
     """Return the citations of one part. offset: the length of the text before it."""
     cited = [a for a in objects(part.get("annotations")) if string(a.get("url"))]
     indexes = [(count(a.get("start_index")), count(a.get("end_index"))) for a in cited]
-    places = byte_to_character_offsets(
-        written, {i for both in indexes for i in both if i is not None}
-    )
+    known = {index for both in indexes for index in both if index is not None}
+    places = byte_to_character_offsets(written, known)
     found = []
     for annotation, (first, last) in zip(cited, indexes, strict=True):
         start = None if first is None else places.get(first)

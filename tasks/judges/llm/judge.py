@@ -88,9 +88,8 @@ async def ask_fallback(
     for index, answer in enumerate(answers):
         if answer.status is Status.BLOCKED:
             refused.setdefault(answer.call_id, []).append(index)
-    asked = await asyncio.gather(
-        *(fallback.decide(request.select(indices)) for indices in refused.values())
-    )
+    requests = [request.select(indices) for indices in refused.values()]
+    asked = await asyncio.gather(*map(fallback.decide, requests))
     for indices, theirs in zip(refused.values(), asked, strict=True):
         for index, answer in zip(indices, theirs, strict=True):
             found[index] = _combine(answers[index], answer, fallback.name)

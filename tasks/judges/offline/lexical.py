@@ -94,7 +94,8 @@ class SentencePool:
         subject: what the claim is about; its words count less.
         """
         wanted = sorted(set(extract_terms(claim)))
-        idf = _weigh(wanted, frozenset(extract_terms(subject)))
+        about, background = frozenset(extract_terms(subject)), load_background()
+        idf = [background.idf(term) * (SUBJECT_WEIGHT if term in about else 1.0) for term in wanted]
         ten = tuple(retrieved[:10])
         best = self._find_best(wanted, idf, ten)
         return ClaimComparison(
@@ -157,12 +158,6 @@ class SentencePool:
             "entities": _share_held(extract_entities(claim), self._sets[best]),
             "numbers": _share_held(extract_numbers(claim), find_all_numbers(sentence), if_none=1.0),
         }
-
-
-def _weigh(terms: Sequence[str], subject: Set[str]) -> list[float]:
-    """Return the idf of terms, less of the subject's."""
-    background = load_background()
-    return [background.idf(term) * (SUBJECT_WEIGHT if term in subject else 1.0) for term in terms]
 
 
 def _share_held(wanted: Set[T], found: Set[T], if_none: float = 0.0) -> float:

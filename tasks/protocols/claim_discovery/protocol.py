@@ -155,10 +155,13 @@ class ClaimDiscovery(Protocol):
             if self.parameters.compat_profiles:
                 compat = compute_profile_figures(posed, verdicts)
             answered = verdicts.get((ANSWER, FORM), (None, None))[1] == READ
+            # With the paper's printed denominator.
+            printed = _name_figures("claim", _score_tree(posed, verdicts, "claims"))
+            names = ("claim_precision", "claim_recall", "claim_f1")
             return {
                 "answered_share": FigureValues(float(answered), 1),
                 **_name_figures("claim", _score_tree(posed, verdicts, "weights")),
-                **_name_printed(_score_tree(posed, verdicts, "claims")),
+                **{f"{name}_printed": printed[name] for name in names},
                 **_name_figures("compat", compat),
                 "claim_leakage": _compute_leakage_of(assignment, posed, judged.redirects),
                 **compute_search_figures(posed.trace, posed.settings.needed_queries, verdicts),
@@ -223,14 +226,6 @@ def _name_figures(kind: str, scored: ProfileFigures) -> Mapping[str, FigureValue
     values = (found.precision, found.recall, found.f1, found.f1)
     return {
         f"{kind}_{name}": FigureValues(value, 1) for name, value in zip(names, values, strict=True)
-    }
-
-
-def _name_printed(scored: ProfileFigures) -> Mapping[str, FigureValues]:
-    """Name the figures with the paper's printed denominator."""
-    named = _name_figures("claim", scored)
-    return {
-        f"{name}_printed": named[name] for name in ("claim_precision", "claim_recall", "claim_f1")
     }
 
 

@@ -170,9 +170,8 @@ def _compute_precision(
         names[1]: (claims, pl.col("worth")),
         evaluated: (tried, pl.col("label").is_not_null()),
     }
-    open_reports = claims.filter(pl.col("status").is_in(OPEN_STATUSES)).select(
-        pl.col("assignment").unique(), because=pl.lit(STILL_OPEN)
-    )
+    still_open = claims.filter(pl.col("status").is_in(OPEN_STATUSES))
+    open_reports = still_open.select(pl.col("assignment").unique(), because=pl.lit(STILL_OPEN))
     rows = {}
     for metric, (verdicts, hit) in found.items():
         figures = build_share(metric, verdicts, hit, judged, NO_PAGES)

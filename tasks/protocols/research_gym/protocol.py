@@ -210,9 +210,8 @@ async def _check_citations(case: Case, judge: Judge) -> list[ItemAnswer]:
     groups: dict[tuple[str, ...], list[int]] = {}
     for number, urls in sorted(cited.items()):
         groups.setdefault(tuple(urls), []).append(number)
-    decided = await gather_answers(
-        _verify_support(case, numbers, urls, judge) for urls, numbers in groups.items()
-    )
+    verified = (_verify_support(case, some, urls, judge) for urls, some in groups.items())
+    decided = await gather_answers(verified)
     return sorted(decided, key=lambda one: int(one.item.removeprefix("claim:")))
 
 

@@ -134,6 +134,5 @@ def _page_keys(urls: Sequence[str]) -> set[str]:
 
 
 def _count_answer(step: str, item: str, value: int, reason: str) -> ItemAnswer:
-    return ItemAnswer(
-        step=step, item=item, answer=JudgeAnswer(status=Status.OK, label=str(value), reason=reason)
-    )
+    answer = JudgeAnswer(status=Status.OK, label=str(value), reason=reason)
+    return ItemAnswer(step=step, item=item, answer=answer)

@@ -93,7 +93,9 @@ class RigorousReport:
         rated = combine_figures(
             lambda q, g: quality(q, g, set_to.query_weight), query=query, general=general
         )
-        drift, boost = self._compute_drift(rule), self._compute_boost()
+        drift = self._compute_drift(rule)
+        links = LinkCounts(*(self._get_count(LINKS, name) for name in LinkCounts._fields))
+        boost = ReportFigure(trust_boost(links, set_to.boost_weights, set_to.host_mode), 1)
         score = combine_figures(integrated_score, quality=rated, drift=drift, boost=boost)
         of_loss = combine_figures(
             lambda q, d, b: quality_share(q, d, b, 1 + set_to.boost_most),
@@ -216,11 +218,6 @@ class RigorousReport:
         return ReportFigure(
             value, len(items), reason=None if items else f"there are no {kind} keywords"
         )
-
-    def _compute_boost(self) -> ReportFigure:
-        links = LinkCounts(*(self._get_count(LINKS, name) for name in LinkCounts._fields))
-        set_to = self.parameters
-        return ReportFigure(trust_boost(links, set_to.boost_weights, set_to.host_mode), 1)
 
     def _list_keywords(self, kind: str) -> list[str]:
         return [i for i in number_keywords(self.settings) if i.startswith(f"{kind}:")]

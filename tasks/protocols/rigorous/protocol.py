@@ -133,7 +133,10 @@ class Rigorous(Protocol):
         if GradeItems in judge.decides:
             steps.append(self._grade_rubric(case, judge))
         if RateKeywords in judge.decides:
-            steps.append(self._rate_keywords(prose, number_keywords(settings), judge))
+            keywords = [*number_keywords(settings).items()]
+            batches = split_batches(keywords, self.parameters.keywords_per_call)
+            rated = (_rate_batch(prose, dict(batch), judge) for batch in batches)
+            steps.append(gather_answers(rated))
         return [*collect_evidence(case, prose, settings), *await gather_answers(steps)]
 
     async def _grade_rubric(self, case: Case, judge: Judge) -> list[ItemAnswer]:
@@ -147,16 +150,8 @@ class Rigorous(Protocol):
                 self.parameters.rubrics_per_call,
             )
         ]
-        return await gather_answers(
-            _grade_batch(case.question, text, batch, judge) for batch in batches
-        )
-
-    async def _rate_keywords(
-        self, prose: str, keywords: dict[str, str], judge: Judge
-    ) -> list[ItemAnswer]:
-        """Rate the keywords (item → keyword) in batches of the configured size."""
-        batches = split_batches([*keywords.items()], self.parameters.keywords_per_call)
-        return await gather_answers(_rate_batch(prose, dict(batch), judge) for batch in batches)
+        graded = (_grade_batch(case.question, text, batch, judge) for batch in batches)
+        return await gather_answers(graded)
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         items: dict[str, list[RubricPoints]] = {}

@@ -181,17 +181,14 @@ class WikiFact(Protocol):
     ) -> Sequence[JudgeAnswer]:
         if not request.claims:
             return []
+        few = len(request.pool) <= self.parameters.top_k
+        is_shown_whole = few or sum(map(len, request.pool)) <= self.parameters.whole_text_chars
         # Words find no evidence across languages, nor does the extra's MiniLM, trained on English:
         # only a model that is shown everything can compare.
-        if other_language and (judge.lexical or not self._fits_whole(request.pool)):
+        if other_language and (judge.lexical or not is_shown_whole):
             unread = JudgeAnswer(status=Status.NOT_ASSESSED, reason=other_language)
             return [unread] * request.n_items
         return await judge.decide(request)
-
-    def _fits_whole(self, pool: Sequence[str]) -> bool:
-        """Whether all sentences of a text can be shown with each statement."""
-        few = len(pool) <= self.parameters.top_k
-        return few or sum(map(len, pool)) <= self.parameters.whole_text_chars
 
     def compute_figures(self, judged: JudgedReports, judge: Judge) -> pl.DataFrame:
         return pl.concat(

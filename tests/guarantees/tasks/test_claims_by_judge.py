@@ -7,12 +7,12 @@ import pytest
 
 from tasks.claims import CLAIMS, find_pending_extractions
 from tasks.extraction.claims import ExtractedClaims, extract_claims
-from tasks.extraction.statements import cite_statements
 from tasks.extraction.texts import (
     CITING,
     PendingExtraction,
     build_claims_request,
     build_extractor_version,
+    cite_statements,
 )
 from tasks.judges.registry import load_judge
 from tasks.warehouse.rows import Citation, Claim, Extraction, Fact

@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.extraction.claims import ExtractedClaims, extract_claims
-from tasks.extraction.statements import cite_statements
+from tasks.extraction.texts import cite_statements
 
 A, B, C, D = (f"https://{letter}.example/page" for letter in "abcd")
 NUMBERED = f"1. Nest sites, {A}\n2. Alates in spring, {B}\n3. Trails, {C}\n"
