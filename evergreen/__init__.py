@@ -42,7 +42,7 @@ _MODULES = {
     "tasks.judges.questions.verify_claims": ("VerifyClaims",),
     "tasks.judges.questions.verify_support": ("VerifySupport",),
     "tasks.protocols.case": ("Case", "Protocol"),
-}  # fmt: skip
+}
 _NAMES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
@@ -66,7 +66,7 @@ __all__ = [
     "WarehouseResults",
     "evaluate",
     "open_warehouse",
-]  # fmt: skip
+]
 
 
 def __getattr__(name: str) -> Any:

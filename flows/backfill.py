@@ -48,9 +48,11 @@ async def backfill(run: RunContext, options: BackfillOptions) -> State[None]:
     names = options.editions or find_prompted_editions(store)
     for name in names:
         check_edition(store, name)
-        check_permitted(describe_future_extraction(
-            store, name, agents, chosen, options.extractor, options.budget_usd
-        ))  # fmt: skip
+        check_permitted(
+            describe_future_extraction(
+                store, name, agents, chosen, options.extractor, options.budget_usd
+            )
+        )
     ended: list[dict[str, str]] = []
     with tags(*(f"agent:{agent}" for agent in agents)):
         for name in names:

@@ -37,9 +37,11 @@ from tasks.warehouse.location import Location
 
 SERVED: dict[str, Flow[..., Any]] = {name: load_flow(name) for name in SERVED_FLOWS}
 TAGS = {
-    "backfill": ["on demand"], "publish": ["results"], "refresh": ["monthly"],
+    "backfill": ["on demand"],
+    "publish": ["results"],
+    "refresh": ["monthly"],
     "rejudge": ["on demand"],
-}  # fmt: skip
+}
 """Tags for the UI's filters, in addition to `evergreen`."""
 RUN_COMMAND = shlex.join(engine.COMMAND)
 # Runner (3.8.8) has no setting for it.

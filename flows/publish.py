@@ -175,7 +175,7 @@ async def _request_approval(
         {"what": "agents", "is": ", ".join(shown["agent"].unique().sort())},
         {"what": "figures", "is": f"{shown.height:,}, {open_figures.height:,} of them provisional"},
         {"what": "snapshots of pages", "is": snapshots},
-    ]  # fmt: skip
+    ]
     text = (
         f"{format_markdown_table(rows)}\n\nThis run's artifact `leaderboard` holds the figures. To "
         "decide, press *Resume* on this run's page and fill in the form."

@@ -20,8 +20,9 @@ _HIDDEN = re.compile(
     f"|(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])"
 )
 _LINES = re.compile("[\t\n]")
-_UNFIT_FOR_NAMES = re.compile("[\u034f\u17b4\u17b5\u180b-\u180f\u200c\u200d\ufe00-\ufe0f"
-                              "\U000e0100-\U000e01ef]")  # fmt: skip
+_UNFIT_FOR_NAMES = re.compile(
+    "[\u034f\u17b4\u17b5\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
 """What is as invisible in a name, but harmless in a text."""
 
 

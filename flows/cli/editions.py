@@ -191,9 +191,11 @@ def assign(
 def _reject_question_options(options: AssignOptions) -> None:
     """Raise typer.BadParameter for options that writing assignments do not have."""
     values = {
-        "--judge": options.judge, "--articles": options.articles, "--budget": options.budget_usd,
+        "--judge": options.judge,
+        "--articles": options.articles,
+        "--budget": options.budget_usd,
         "--batch": options.batch,
-    }  # fmt: skip
+    }
     if given := [option for option, value in values.items() if value]:
         raise typer.BadParameter(
             f"{', '.join(given)}: only with --protocol claim_discovery, which makes questions."

@@ -123,12 +123,14 @@ def _select_open(report: ExplainedReport) -> ExplainedReport:
         report,
         scores=tuple(s for s in report.scores if s.n_open or s.state in OPEN_STATES),
         claims=tuple(
-            c for c in report.claims
+            c
+            for c in report.claims
             if OPEN_OUTCOMES & {*c.outcomes.values()} or undecided(c.conflicts)
         ),
         facts=tuple(
-            f for f in report.facts
+            f
+            for f in report.facts
             if undecided((*f.decisions, *f.by_all_claims)) or (waiting and not f.decisions)
         ),
         others=tuple(d for d in report.others if undecided([d])),
-    )  # fmt: skip
+    )

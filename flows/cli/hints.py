@@ -51,9 +51,9 @@ def print_unchosen(
 
     agents: only their cells; all if empty.
     """
-    others = available_protocols(sorted(
-        {*count_scored(source, edition, load_judge(judge_name).name)} - {*protocols}
-    ))  # fmt: skip
+    others = available_protocols(
+        sorted({*count_scored(source, edition, load_judge(judge_name).name)} - {*protocols})
+    )
     plan = Plan(
         source,
         Selection(edition=edition, protocols=tuple(others), agents=tuple(agents), judge=judge_name),

@@ -45,9 +45,8 @@ def init(
 def list_project_files(folder: Path) -> dict[Path, str]:
     """Return each file of a new project, with its text."""
     templates = find_packaged(TEMPLATES)
-    return {
-        folder / path.relative_to(templates).with_name(HIDDEN.get(path.name, path.name)):
-            path.read_text("utf-8")
-        for path in sorted(templates.rglob("*"))
-        if path.is_file()
-    }  # fmt: skip
+    files = {}
+    for path in sorted(filter(Path.is_file, templates.rglob("*"))):
+        shown = path.with_name(HIDDEN.get(path.name, path.name))
+        files[folder / shown.relative_to(templates)] = path.read_text("utf-8")
+    return files

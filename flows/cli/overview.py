@@ -43,8 +43,9 @@ def _describe_edition(source: Readable, edition: str, n_editions: int) -> Iterat
     judge = choose_judge(source, edition)
     found = count_progress(source, edition, judge)
     newest = f", the newest of {n_editions}" if n_editions > 1 else ""
-    articles = format_count(found.articles or found.assignments,
-                            "article" if found.articles else "assignment")  # fmt: skip
+    articles = format_count(
+        found.articles or found.assignments, "article" if found.articles else "assignment"
+    )
     yield "Edition", f"{edition}{newest}: {articles}, {format_count(found.agents, 'agent')}"
     yield "Done", _describe_progress(found, judge)
     leaders = find_leaders(source, edition, judge)

@@ -241,8 +241,9 @@ def _normalise_page_url(url: str) -> str:
     if key is None:
         raise typer.BadParameter(
             f"{url!r} is no URL that a citation can have: expected http or https, and a host with "
-            "a dot in its name.", param_hint="URL",
-        )  # fmt: skip
+            "a dot in its name.",
+            param_hint="URL",
+        )
     return key
 
 

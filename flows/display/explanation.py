@@ -137,8 +137,7 @@ def _print_scores(scores: Sequence[ReportScore]) -> None:
     if not scores:
         return
     protocols = available_protocols({s.protocol for s in scores})
-    entries = {(p.name, m.name): m for p in protocols.values()
-               for m in p.metrics}  # fmt: skip
+    entries = {(p.name, m.name): m for p in protocols.values() for m in p.metrics}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for name in ("Protocol", "Judge", "Metric"):
         table.add_column(name, overflow="fold")

@@ -146,8 +146,9 @@ def choose_metric(
         found = [Metric(p, entry) for p, one in of.items() for entry in one.metrics
                  if entry.name == metric]  # fmt: skip
         if not found:
-            have = "; ".join(f"{p}: {', '.join(e.name for e in one.metrics)}"
-                             for p, one in of.items())  # fmt: skip
+            have = "; ".join(
+                f"{p}: {', '.join(e.name for e in one.metrics)}" for p, one in of.items()
+            )
             raise UnknownName(f"There is no metric {metric!r}; these have figures: {have}.")
         return next((each for each in found if each.key in valued), found[0])
     candidates = sorted(

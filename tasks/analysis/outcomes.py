@@ -82,9 +82,8 @@ def determine_outcome(
     if marking.state == "not_assessed":
         return "not_assessed"
     own = [
-        d for d in decisions
-        if (d.judge, d.protocol, d.step) == (judge, marking.protocol, CITATION)
-    ]  # fmt: skip
+        d for d in decisions if (d.judge, d.protocol, d.step) == (judge, marking.protocol, CITATION)
+    ]
     verdicts: Sequence[ExplainedVerdict | None] = own or [
         _find_verdict(marking, judge, citation) for citation in citations
     ]

@@ -67,11 +67,12 @@ AGE: Spec = {
     **P, "n_articles": ("Art.", NUMBER),
 }  # fmt: skip
 SHARES: Spec = {
-    "value": ("Share", format_percent), "numerator": ("Counted", NUMBER),
+    "value": ("Share", format_percent),
+    "numerator": ("Counted", NUMBER),
     "n_items": ("of", NUMBER),
     "n_reports": ("Rep.", NUMBER),
     "provisional": ("State", lambda value, _: PROVISIONAL if value else ""),
-}  # fmt: skip
+}
 SHARES_NOTE = (
     "Share: as on the leaderboard, for most metrics the mean of the reports' shares. Counted and "
     "of: totals over all reports."

@@ -179,9 +179,9 @@ class AbsenceLookup:
                 wish = timedelta(seconds=min(error.hint_seconds or 0, LONGEST_WISH_SECONDS))
                 until = self._clock() + max(self._pause, wish)
                 left = asked[place:]
-                await self._warehouse.write_async(*(
-                    self._note(each, "unknown", str(error), due_at=until) for each in left
-                ))  # fmt: skip
+                await self._warehouse.write_async(
+                    *(self._note(each, "unknown", str(error), due_at=until) for each in left)
+                )
                 raise ServiceUnusable(f"{error}. {RUN_AGAIN}") from None
             on_progress(1)
 

@@ -58,8 +58,9 @@ from tasks.warehouse.store import open_warehouse
 from tasks.warehouse.writer import Change
 
 CONTENTS: dict[Store, tuple[type[ContentStore], str]] = {
-    "pages": (PageStore, "fetches"), "files": (FileStore, "report_files"),
-}  # fmt: skip
+    "pages": (PageStore, "fetches"),
+    "files": (FileStore, "report_files"),
+}
 """Store → how it keeps its contents, and the table whose column `sha` names them."""
 UNFINISHED_SUFFIX = ".making"
 """The suffix of unfinished backups."""

@@ -55,8 +55,9 @@ def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
         "formula_version": collection.formula_version,
         "candidates": {
             "n": len(candidates),
-            "sha": content_sha(*(canonical_json(c.model_dump(mode="json", exclude=left_out))
-                                 for c in candidates)),
+            "sha": content_sha(
+                *(canonical_json(c.model_dump(mode="json", exclude=left_out)) for c in candidates)
+            ),
         },
         "articles": [
             _build_article_entry(
@@ -68,7 +69,7 @@ def build_manifest(warehouse: Warehouse, collection: Collection) -> str:
             "edition": edition,
             "snapshot_at": collection.begun_at.isoformat(),
         },
-    }  # fmt: skip
+    }
     if names_exclusions(collection):
         _add_choice(document, warehouse, collection, candidates)
     return canonical_json(document)

@@ -132,8 +132,9 @@ def load_job_fields(source: Readable, name: str) -> pl.DataFrame:
     ).to_dicts()
     if not found:
         raise UnknownName(f"There is no job {name!r}; `evergreen agents jobs` lists them.")
-    rows = [(field, str(value)) for job in found for field, value in job.items()
-            if value is not None]  # fmt: skip
+    rows = [
+        (field, str(value)) for job in found for field, value in job.items() if value is not None
+    ]
     return pl.DataFrame(rows, schema=["field", "value"], orient="row")
 
 

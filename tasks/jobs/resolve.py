@@ -115,10 +115,11 @@ def record_cost(
             f"{suggest_names(unknown[0], known)}"
         )
     rows = [
-        CollectionCost(edition=edition, agent=agent, assignment=name, usd=usd, minutes=minutes,
-                       note=note)
+        CollectionCost(
+            edition=edition, agent=agent, assignment=name, usd=usd, minutes=minutes, note=note
+        )
         for name in (assignments or known)
-    ]  # fmt: skip
+    ]
     warehouse.write(Change(CollectionCost, rows))
     return len(rows)
 

@@ -22,8 +22,9 @@ from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport
 
 API_VERSION = "2026-10-21"
 CACHED = {"cache_control": {"type": "ephemeral"}}
-REFUSED_KEYWORDS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "pattern",
-                              "minimum", "maximum", "default"})  # fmt: skip
+REFUSED_KEYWORDS = frozenset(
+    {"minItems", "maxItems", "minLength", "maxLength", "pattern", "minimum", "maximum", "default"}
+)
 """Of JSON Schema. Structured output refuses them; the judge validates the answer in any case."""
 
 

@@ -187,8 +187,9 @@ def describe_error(error: Any) -> tuple[str, str | None]:
     if not isinstance(error, dict):
         return str(error), None
     message = str(error.get("message") or error.get("detail") or error)
-    metadata, details = ({} if not isinstance(one, dict) else one
-                         for one in map(error.get, ("metadata", "details")))  # fmt: skip
+    metadata, details = (
+        {} if not isinstance(one, dict) else one for one in map(error.get, ("metadata", "details"))
+    )
     if raw := metadata.get("raw"):
         message += f" ({raw})"
     codes = [error.get("code"), error.get("type"), details.get("error_code")]

@@ -116,9 +116,10 @@ class PriceList(ConfigModel):
         if price := self.of(provider, model, utc_now().date()):
             price = price.model_copy()
             price._others = tuple(
-                each for each in self.prices
+                each
+                for each in self.prices
                 if (each.provider, each.model) == (provider, model) and each.since != price.since
-            )  # fmt: skip
+            )
         return price
 
 

@@ -224,8 +224,9 @@ def _make_transient(cause: Exception, *, sent: bool, billable: bool) -> Transien
     if sent and isinstance(cause, TimeoutError | httpx.TimeoutException):
         return TransientError(_describe(cause), "timeout", maybe_billed=billable)
     cut = isinstance(cause, CONNECTION_ERRORS) and not isinstance(cause, httpx.ProtocolError)
-    return TransientError(_describe(cause), "connection" if cut else "garbled",
-                     maybe_billed=sent and billable)  # fmt: skip
+    return TransientError(
+        _describe(cause), "connection" if cut else "garbled", maybe_billed=sent and billable
+    )
 
 
 def _describe(cause: Exception) -> str:

@@ -221,9 +221,10 @@ def find_unfinished(
     return {
         edition: _describe_unfinished(source, edition, json.loads(run["options"]))
         for edition, run in last.items()
-        if run["outcome"] != "ok" and edition not in (current, *settings.closed)
+        if run["outcome"] != "ok"
+        and edition not in (current, *settings.closed)
         and is_begun(source, edition)
-    }  # fmt: skip
+    }
 
 
 def _describe_unfinished(source: Readable, edition: str, given: Mapping[str, Any]) -> str:

@@ -82,9 +82,9 @@ def list_month_steps(store: Warehouse, month: Month, *, look_ahead: bool = False
         )
         wrote = [] if obstacle else find_reporting_agents(store, edition, agents)
         if wrote:
-            yield Step("fetch", "fetch", FetchOptions(
-                edition=edition, agents=wrote, extractor=extractor
-            ))  # fmt: skip
+            yield Step(
+                "fetch", "fetch", FetchOptions(edition=edition, agents=wrote, extractor=extractor)
+            )
     if wrote := find_reporting_agents(store, edition, month.agents):
         yield Step("evaluate", "evaluate", EvaluateOptions(
             edition=edition, agents=wrote, judge=month.judge, extractor=month.extractor,

@@ -141,8 +141,9 @@ def _draw_trend(found: Analyses, material: SiteMaterial) -> Markup | None:
         for row in of.iter_rows(named=True)
     ]  # fmt: skip
     named = "; ".join(f"{place + 1}: {name}" for name, place in order.items())
-    return draw_scatter(rows, f"edition ({named})", _axis_title(found),
-                   "Each agent's figure by edition.", "t")  # fmt: skip
+    return draw_scatter(
+        rows, f"edition ({named})", _axis_title(found), "Each agent's figure by edition.", "t"
+    )
 
 
 CHARTS: dict[Analysis, Callable[[Analyses, SiteMaterial], Markup | None]] = {

@@ -53,9 +53,9 @@ warehouse."""
 IMPORTED_MANIFEST = {
     "articles": f"SELECT article, title, url, text_sha FROM articles {_OF} article",
     "assignments": "SELECT assignment, article, kind, prompt_sha FROM assignments "
-                   f"{_OF} assignment",
+    f"{_OF} assignment",
     "reports": f"SELECT agent, assignment, status, text_sha FROM reports {_OF} agent, assignment",
-}  # fmt: skip
+}
 """The contents of an imported edition's manifest."""
 SMALL = ("leaderboard", "agent_pairs", "scores")
 """Tables also written as CSV, and the first also as JSON."""

@@ -92,8 +92,9 @@ def _compare_family(
             some, _describe_pairs(items, some, sign, draws, intervals), strict=True
         ):
             p, corrected = next(tests)
-            yield Pair(names[one], names[other], n_pairs=len(shared), p=p, p_adjusted=corrected,
-                       **values)  # fmt: skip
+            yield Pair(
+                names[one], names[other], n_pairs=len(shared), p=p, p_adjusted=corrected, **values
+            )
 
 
 def _describe_pairs(

@@ -143,8 +143,9 @@ class CommandClient:
         relative paths start here."""
         if self._ask.image:
             return find_engine(self._agent), *self._ask.command
-        program, *arguments = (part.replace("{python}", sys.executable)
-                               for part in self._ask.command)  # fmt: skip
+        program, *arguments = (
+            part.replace("{python}", sys.executable) for part in self._ask.command
+        )
         # Links are not resolved: an interpreter finds its environment by the link's path.
         found = shutil.which(str(Path(program).absolute()) if "/" in program else program)
         if found is None:
@@ -248,8 +249,9 @@ class CommandClient:
 
     def _start_supervisor(self, folder: Path, secrets: dict[str, str]) -> None:
         """Start the supervisor, which keeps running however this process ends."""
-        kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH")
-                if name in os.environ}  # fmt: skip
+        kept = {
+            name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ
+        }
         log = folder / "supervisor.log"
         with log.open("ab") as errors, suppress(subprocess.TimeoutExpired):
             subprocess.run(

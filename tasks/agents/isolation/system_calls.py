@@ -20,8 +20,9 @@ FAST_OPEN = 0x20000000
 """MSG_FASTOPEN connects without `connect`."""
 
 PROTOCOLS = {
-    socket.SOCK_STREAM: socket.IPPROTO_TCP, socket.SOCK_DGRAM: socket.IPPROTO_UDP,
-}  # fmt: skip
+    socket.SOCK_STREAM: socket.IPPROTO_TCP,
+    socket.SOCK_DGRAM: socket.IPPROTO_UDP,
+}
 
 REACHES_OTHERS = (
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
