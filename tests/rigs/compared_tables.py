@@ -5,7 +5,9 @@ from pathlib import Path
 
 import duckdb
 
-OF_THE_RUN = ("calls", "fetched_editions", "refreshes", "warehouse_info")
+OF_THE_RUN = (
+    "backups", "calls", "fetched_editions", "publications", "refreshes", "warehouse_info",
+)  # fmt: skip
 """Tables that say what was done when, and how long a question took."""
 MADE_AT = ("imported_at", "finished_at", "called_at", "fetched_at")
 Tables = dict[str, list[tuple[object, ...]]]
