@@ -112,10 +112,11 @@ def workers(where: str, configs: Path, folder: Path) -> list[Worker]:
 def shares(api: str, runs: Sequence[str]) -> list[int]:
     """Cells that each of these runs has judged, by its history."""
     asked: dict[str, Any] = {"flow_runs": {"parent_flow_run_id": {"any_": list(runs)}}}
-    stages = [stage["id"] for stage in patient.post(f"{api}/flow_runs/filter", json=asked).json()]
-    asked = {"flow_runs": {"id": {"any_": stages}}}
+    parts = patient.post(f"{api}/flow_runs/filter", json=asked).json()
+    verdicts = [part["id"] for part in parts if part["name"].startswith("verdicts")]
+    asked = {"flow_runs": {"id": {"any_": verdicts}}}
     found = patient.post(f"{api}/task_runs/filter", json=asked).json()
-    judged = [run["flow_run_id"] for run in found if run["task_key"].startswith("judge_cell")]
+    judged = [run["flow_run_id"] for run in found]
     return sorted(Counter(judged).values())
 
 
