@@ -1,6 +1,7 @@
 """Commands take the parameters of flows from the flows' models: names and defaults stand once."""
 
 import inspect
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from flows.cli.options import FormatOption, WarehouseOption, takes
 from flows.display.formats import Format
 from flows.registry import SERVED_FLOWS, load_flow
+from tasks.planning.edition_options import CollectOptions
 from tasks.planning.options import FlowOptions
 from tasks.warehouse.location import DEFAULT_LOCATION
 
@@ -64,6 +66,17 @@ def test_a_command_gets_its_flow_s_parameters_as_their_model() -> None:
     got = run("--edition", "may", "--to", "a/b", "--warehouse", "w.duckdb", "--dry")
     assert (got.pop("edition"), got.pop("to"), got.pop("first")) == ("may", "a/b", 3)
     assert got == {"warehouse": str(Path("w.duckdb").absolute()), "dry": True, "form": "table"}
+
+
+def test_what_is_collected_is_what_was_asked_for() -> None:
+    first, last = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+    asked = CollectOptions(
+        edition="may", created_from=first.replace(tzinfo=None),  # as Typer reads a day
+        created_to=last, articles=7, wiki_api="https://wiki.test/api.php", spread=True, trial=True,
+    ).request  # fmt: skip
+    assert (asked.edition, asked.since, asked.until) == ("may", first, last)
+    assert (asked.articles, asked.api_url) == (7, "https://wiki.test/api.php")
+    assert (asked.spread, asked.trial) == (True, True)
 
 
 def test_a_parameter_without_a_default_is_required() -> None:
