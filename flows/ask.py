@@ -2,13 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-
-from prefect.client.schemas.objects import State
-from prefect.states import Completed
+from functools import partial
 
 from flows.display.console import print_message
+from flows.lineage import add_lineage_artifact
 from flows.runtime.artifacts import add_costs_artifact, add_failures_artifact, add_table_artifact
-from flows.runtime.task_runs import Failure, format_failures
 from flows.runtime.warehouse import warehouse_flow
 from flows.stages import run_stage
 from tasks.agents.kinds.file_drop import FileDropAsk
@@ -20,6 +18,7 @@ from tasks.jobs.pending import PendingReport, check_askable
 from tasks.jobs.rows import suggest_ask_again
 from tasks.jobs.searches import collect_searches
 from tasks.jobs.sessions import check_agents, load_ask_entry
+from tasks.outcome import Failure, Outcome, format_failures, join_outcomes
 from tasks.planning.options import AskOptions
 from tasks.reports import JOBS_UNDER_WAY, REPORTS
 from tasks.run import RunContext, Selection
@@ -35,12 +34,12 @@ FROM report_costs WHERE edition = $1 AND agent IN (SELECT unnest($2)) ORDER BY a
 """
 
 
-@warehouse_flow("ask", AskOptions, "ask · {edition}", lock="reports of {edition}")
-async def ask(run: RunContext, options: AskOptions) -> State[None]:
+@warehouse_flow("ask", AskOptions, "ask / {edition}", lock="reports of {edition}")
+async def ask(run: RunContext, options: AskOptions) -> Outcome:
     """Get the reports of an edition that its agents have not delivered yet.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when reports are still pending.
+        `Completed`; `Cached` if no report was missing; `Partial` when some still are.
     """
     store, edition, began = run.store, options.edition, utc_now()
     agents = run.plan.selection.agents
@@ -48,7 +47,7 @@ async def ask(run: RunContext, options: AskOptions) -> State[None]:
     check_askable(store, edition, options.assignments or ())
     check_agents(agents, run.budget.usd)
     wanted = run.plan.find_pending(REPORTS)
-    failures = await _get_reports(run, wanted)
+    outcome, failures = await _get_reports(run, wanted)
     left = _count_missing(store, wanted)
     if not is_snapshot_current(store, edition):
         export_edition(store, edition)
@@ -59,6 +58,7 @@ async def ask(run: RunContext, options: AskOptions) -> State[None]:
     )
     await add_failures_artifact(failures)
     await add_costs_artifact(store, began, "no job was sent to these agents")
+    await add_lineage_artifact(run)
     message = f"{edition}: {format_count(len(wanted) - left, 'report')} received"
     message += f", ${run.budget.spent:,.2f} spent in this run." if run.budget.spent else "."
     models = load_models(store, edition)
@@ -66,11 +66,9 @@ async def ask(run: RunContext, options: AskOptions) -> State[None]:
         if described := describe_models(models.get(agent, ())):
             message += f" {agent} answered as {described}."
     if not left:
-        return Completed(message=message)
-    return Completed(
-        name="Partial",
-        message=f"{message} Still missing: {left}. {format_failures(failures)}",
-    )
+        return Outcome("done" if wanted else outcome.kind, message)
+    missing = [Outcome("partial", "")]
+    return join_outcomes(message, missing, failures, left=f"Still missing: {left}.")
 
 
 async def look_at_jobs(run: RunContext, edition: str) -> None:
@@ -79,9 +77,9 @@ async def look_at_jobs(run: RunContext, edition: str) -> None:
     part = run.begin_part(Selection(edition=edition))
     wanted, failures = part.plan.find_pending(JOBS_UNDER_WAY), list[Failure]()
     for agent in sorted({item.agent for item in wanted}):
-        items = [item for item in wanted if item.agent == agent]
         try:
-            failures += await run_stage(part, JOBS_UNDER_WAY, items)
+            looked = await run_stage(part, JOBS_UNDER_WAY, partial(_is_of, agent))
+            failures += looked.failures
         except ExpectedError as error:
             failures.append(Failure("reports", agent, str(error)))
     if n := len(wanted):
@@ -89,27 +87,33 @@ async def look_at_jobs(run: RunContext, edition: str) -> None:
         print_message(f"{edition}: {came} of {n} reports came.{format_failures(failures)}")
 
 
-async def _get_reports(run: RunContext, wanted: Sequence[PendingReport]) -> list[Failure]:
-    """Import the reports that come as files, and ask for the others but those that need a
-    person."""
+def _is_of(agent: str, item: PendingReport) -> bool:
+    return item.agent == agent
+
+
+async def _get_reports(
+    run: RunContext, wanted: Sequence[PendingReport]
+) -> tuple[Outcome, list[Failure]]:
+    """Import the reports that come as files, and ask for the others but those that need a person;
+    return what became of these, and all that could not be done."""
     of = run.plan.selection
     asks = {agent: load_ask_entry(agent) for agent in of.agents}
     drops = {agent: ask for agent, ask in asks.items() if isinstance(ask, FileDropAsk)}
     failures = await asyncio.to_thread(
         _import_dropped_reports, run.store, of.edition, drops, wanted
     )
-    to_ask = [item for item in wanted if item.agent not in drops]
-    failures += await run_stage(
-        run, REPORTS, [item for item in to_ask if item.next_step != "manual"]
+    outcome = await run_stage(
+        run, REPORTS, lambda item: item.agent not in drops and item.next_step != "manual"
     )
-    for item in to_ask:
-        if item.next_step == "manual":
+    failures += outcome.failures
+    for item in wanted:
+        if item.agent not in drops and item.next_step == "manual":
             job = item.jobs[-1]
             why = f"{job.state}: {job.error}; {suggest_ask_again(job)}"
             failures.append(Failure("reports", REPORTS.title(item), why))
     for agent, ask_entry in asks.items():
         await collect_searches(run.store, of.edition, agent, ask_entry, run.warn)
-    return failures
+    return outcome, failures
 
 
 def _import_dropped_reports(
@@ -123,7 +127,7 @@ def _import_dropped_reports(
     for agent, drop in drops.items():
         missing = [item for item in wanted if item.agent == agent]
         left = exchange_files(store, edition, agent, drop, missing)
-        failures += [Failure("reports", f"{agent} · {f.path}", "; ".join(f.remarks)) for f in left]
+        failures += [Failure("reports", f"{agent} / {f.path}", "; ".join(f.remarks)) for f in left]
         if n := _count_missing(store, missing):
             where = f"{n} prompts are in {drop.folder}/{PROMPTS}; put the reports into the folder"
             failures.append(Failure("reports", agent, where))

@@ -1,11 +1,7 @@
 """Add agents to existing editions: their reports, the pages they cite, their cells and ranks."""
 
-from collections.abc import Sequence
-
 from prefect import tags
-from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Completed
 
 from flows.registry import load_flow
 from flows.runtime.artifacts import (
@@ -13,13 +9,13 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
     add_table_artifact,
 )
-from flows.runtime.task_runs import check_completed
 from flows.runtime.warehouse import warehouse_flow
 from tasks.configuration.models import load_judges
 from tasks.editions.names import check_edition
 from tasks.jobs.pending import find_prompted_editions
 from tasks.judges.registry import list_judges
 from tasks.judging.session import check_judges
+from tasks.outcome import Outcome, join_outcomes
 from tasks.planning.options import BackfillOptions
 from tasks.planning.permission import check_permitted, describe_future_extraction
 from tasks.planning.steps import list_backfill_steps
@@ -28,18 +24,18 @@ from tasks.warehouse.rows import utc_now
 
 
 def _format_run_name() -> str:
-    return f"backfill · {', '.join(flow_run.parameters['agents'])}"
+    return f"backfill / {', '.join(flow_run.parameters['agents'])}"
 
 
 @warehouse_flow("backfill", BackfillOptions, _format_run_name)
-async def backfill(run: RunContext, options: BackfillOptions) -> State[None]:
+async def backfill(run: RunContext, options: BackfillOptions) -> Outcome:
     """Get agents' pending reports, fetch the pages they cite, judge their cells, rank again.
 
     It touches no report, verdict or score of other agents. Ranks and the corrections for multiple
     comparisons depend on all agents of the edition.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when something is still pending.
+        `Completed`; `Cached` if nothing was pending; `Open` or `Partial` when something still is.
     """
     store, agents, began = run.store, options.agents, utc_now()
     chosen = options.judge or load_judges().default
@@ -53,26 +49,23 @@ async def backfill(run: RunContext, options: BackfillOptions) -> State[None]:
                 store, name, agents, chosen, options.extractor, options.budget_usd
             )
         )
-    ended: list[dict[str, str]] = []
+    ended: list[tuple[dict[str, str], Outcome]] = []
     with tags(*(f"agent:{agent}" for agent in agents)):
         for name in names:
             for step in list_backfill_steps(store, name, options, chosen):
                 # A failed step raises its error, so that no later one is paid for.
-                state = await check_completed(await load_flow(step.flow).within(run, step.options))
-                said = {"ended": str(state.name), "said": str(state.message)}
-                ended.append({"edition": name} | said)
+                outcome = (await load_flow(step.flow).within(run, step.options)).require()
+                said = {"ended": outcome.name, "said": outcome.message}
+                ended.append(({"edition": name, "step": step.name} | said, outcome))
             await add_leaderboard_artifacts(store, name)
     await add_table_artifact(
-        "stages", ended, f"How each stage of backfilling {', '.join(agents)} ended."
+        "steps",
+        [row for row, _ in ended],
+        f"How each step of backfilling {', '.join(agents)} ended.",
     )
     await add_costs_artifact(store, began, "neither the agents nor the judge cost anything")
-    return _summarize(ended)
-
-
-def _summarize(ended: Sequence[dict[str, str]]) -> State[None]:
-    """Return the run's final state, from how its stages ended."""
     if not ended:
-        return Completed(message="No edition has assignments with prompts: run `evergreen assign`.")
-    partial = any(stage["ended"] != "Completed" for stage in ended)
-    message = " ".join(stage["said"] for stage in ended)
-    return Completed(name="Partial" if partial else "Completed", message=message)
+        nothing = "No edition has assignments with prompts: run `evergreen assign`."
+        return Outcome("done", nothing)
+    outcomes = [outcome for _, outcome in ended]
+    return join_outcomes(" ".join(outcome.message for outcome in outcomes), outcomes)

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 from prefect import tags
-from prefect.client.schemas.objects import State
-from prefect.states import Cancelled, Completed
 
 from flows.display.console import print_always
 from flows.runtime.approval import RunCancelled, get_run_url, wait_for_decision
@@ -28,6 +26,7 @@ from flows.stages import run_function
 from tasks.base import format_count
 from tasks.configuration.secrets import refuse_signing
 from tasks.editions.names import check_edition, check_scored
+from tasks.outcome import Outcome
 from tasks.planning.options import PublishOptions
 from tasks.publishing.changes import load_figures
 from tasks.publishing.material import Snapshots
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
     from tasks.publishing.site import SiteSummary
 
 
-@plain_flow("publish", PublishOptions, "publish · {edition}")
-async def publish(options: PublishOptions) -> State[None]:
+@plain_flow("publish", PublishOptions, "publish / {edition}")
+async def publish(options: PublishOptions) -> Outcome:
     """Write an edition's results as a site, optionally after a person's approval.
 
     Returns:
@@ -77,14 +76,14 @@ async def publish(options: PublishOptions) -> State[None]:
         try:
             decision = await wait_for_decision(digest, options.approval_hours * 3600)
         except RunCancelled as error:
-            return Cancelled(message=str(error))
+            return Outcome("cancelled", str(error))
         if decision is None or not decision.publish:
             why = "nobody decided in time" if decision is None else f"declined. {decision.note}"
             message = f"{edition} was not published: {why.strip()}"
             await add_text_artifact(
                 "published", escape_markdown(message), f"{edition}: nothing was written."
             )
-            return Completed(name="Declined", message=message)
+            return Outcome("done", message, other_name="Declined")
         approved, note = digest, decision.note  # if the figures have changed since, ask again
 
 
@@ -111,7 +110,7 @@ async def run_site_task(
                 on_progress=progress.update,
             )
 
-    return await run_function(f"site · {edition}", write_site)
+    return await run_function(f"site / {edition}", write_site)
 
 
 async def _publish_site(
@@ -121,17 +120,17 @@ async def _publish_site(
     judges: Sequence[str],
     snapshots: Snapshots,
     note: str,
-) -> State[None]:
+) -> Outcome:
     site = await run_site_task(store, edition, Path(to), judges, snapshots)
     await _record_publication(store, edition, to, judges)
     await add_text_artifact(
         "published", _format_site_summary(site, judges, snapshots, note), f"{edition}: a site."
     )
     state = "provisional: items are open or reports are missing" if site.provisional else "final"
-    return Completed(
-        message=f"{edition} is published in {site.folder}: {format_count(site.files, 'file')}, "
-        f"{site.bytes / 1e6:,.1f} MB, {state}. "
-        f"Open {site.folder / 'index.html'}"
+    return Outcome(
+        "done",
+        f"{edition} is published in {site.folder}: {format_count(site.files, 'file')}, "
+        f"{site.bytes / 1e6:,.1f} MB, {state}. Open {site.folder / 'index.html'}",
     )
 
 

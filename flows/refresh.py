@@ -3,18 +3,19 @@
 from datetime import datetime
 
 from prefect import tags
-from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
 
 from flows.ask import look_at_jobs
 from flows.display.console import print_message
+from flows.lineage import add_lineage_artifact
 from flows.registry import load_flow
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
-from flows.runtime.steps import PARTIAL, WAITING, RunSteps
+from flows.runtime.steps import WAITING, RunSteps
 from flows.runtime.warehouse import hold_warehouse, open_terminal_run, plain_flow
 from flows.site_step import check_publishing, publish_month
 from tasks.configuration.errors import ConfigurationError
 from tasks.editions.refresh import load_refresh
+from tasks.outcome import Outcome
 from tasks.planning.edition_options import RefreshOptions
 from tasks.planning.month import (
     Month,
@@ -39,21 +40,21 @@ def _format_run_name() -> str:
     context = FlowRunContext.get()
     asked = context.parameters.get("edition") if context and context.parameters else None
     try:
-        return f"refresh · {asked or load_refresh().edition_of(_get_scheduled_time())}"
+        return f"refresh / {asked or load_refresh().edition_of(_get_scheduled_time())}"
     except ConfigurationError:
         return "refresh"  # the run itself reports the error
 
 
 @plain_flow("refresh", RefreshOptions, _format_run_name)
-async def refresh(options: RefreshOptions) -> State[None]:
+async def refresh(options: RefreshOptions) -> Outcome:
     """Collect a month's edition, get its reports, judge and publish them: all that is pending.
 
     Parameters that are not given come from `configs/refresh.yaml`, or from the edition's first run.
     Run again, it verifies a finished month; nothing is bought or fetched twice. Months that were
     left unfinished are named first, and their jobs under way looked at, which buys nothing.
 
-    The run ends as `Completed`; as `Partial` when something is still pending, with the steps
-    concerned; as `Declined` when a person declined publication.
+    The run ends as `Completed`; as `Cached` if nothing was pending; as `Open` or `Partial` when
+    something still is, with the steps concerned; as `Declined` when a person declined publication.
     """
     with await hold_warehouse(options.warehouse) as store:
         began, settings = utc_now(), load_refresh()
@@ -64,7 +65,7 @@ async def refresh(options: RefreshOptions) -> State[None]:
         usd = _calculate_remaining_budget(store, month)
         with open_terminal_run(Plan(store, Selection(edition=month.edition)), usd) as run:
             for edition, said in find_unfinished(store, settings, month.edition).items():
-                steps.record(edition, WAITING, said)
+                steps.record(edition, Outcome("done", said, other_name=WAITING))
                 await look_at_jobs(run, edition)
             check_month(store, month)
             await check_publishing(month)
@@ -73,13 +74,14 @@ async def refresh(options: RefreshOptions) -> State[None]:
         if not steps.stop:
             await add_leaderboard_artifacts(store, month.edition)
             await add_costs_artifact(store, began, "neither the agents nor the judge cost anything")
+            await add_lineage_artifact(run, month.site.folder if month.site else "")
         path = store.url
     # From here on the warehouse is closed: a person may have to decide.
     if not steps.stop:
         await steps.run_all(publish_month(steps, month, path))
     await steps.add_artifact()
     if not steps.stop:
-        outcome = "ok" if steps.outcome().name == "Completed" else "incomplete"
+        outcome = "ok" if steps.outcome().is_complete else "incomplete"
         with await hold_warehouse(path) as store:
             ended = begun.model_copy(update={"outcome": outcome})
             await store.write_async(Change(MonthRefresh, [ended]))
@@ -93,7 +95,7 @@ async def run_steps(steps: RunSteps, run: RunContext, month: Month) -> None:
     for step in list_month_steps(run.store, month):
         await run.store.write_async(Change(SeedPage, step.seeds))
         if step.obstacle:
-            steps.record(step.name, PARTIAL, step.obstacle)
+            steps.record(step.name, Outcome("partial", step.obstacle))
         else:
             await steps.run(step.name, load_flow(step.flow).within(run, step.options))
 

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 from prefect import tags
-from prefect.client.schemas.objects import State
-from prefect.states import Completed
 
 from flows.display.console import print_message
 from flows.display.rejudge import (
@@ -22,11 +20,11 @@ from flows.runtime.artifacts import (
     add_leaderboard_artifacts,
     add_table_artifact,
 )
-from flows.runtime.task_runs import check_completed
 from flows.runtime.warehouse import warehouse_flow
 from tasks.analysis.judges import JudgeComparison, compare_judges, select_reports
 from tasks.judges.registry import OFFLINE
 from tasks.judging.session import check_judges
+from tasks.outcome import Outcome
 from tasks.planning.options import EvaluateOptions, RejudgeOptions
 from tasks.publishing.changes import (
     AFTER,
@@ -49,14 +47,14 @@ from tasks.warehouse.store import Warehouse
 
 
 @warehouse_flow(
-    "rejudge", RejudgeOptions, "rejudge · {edition} · {judge}", lock="rejudging {edition}"
+    "rejudge", RejudgeOptions, "rejudge / {edition} / {judge}", lock="rejudging {edition}"
 )
-async def rejudge(run: RunContext, options: RejudgeOptions) -> State[None]:
+async def rejudge(run: RunContext, options: RejudgeOptions) -> Outcome:
     """Judge the same reports with another judge; compare verdicts and figures. The other judge's
     rows stay unchanged.
 
     Returns:
-        `Completed`, or a completed state named `Partial` when cells are still pending.
+        `Completed`; `Cached` if nothing was pending; `Partial` when cells still are.
     """
     store, edition, judge, began = run.store, options.edition, options.judge, utc_now()
     check_judges([judge], options.budget_usd, batch=options.batch)
@@ -70,17 +68,17 @@ async def rejudge(run: RunContext, options: RejudgeOptions) -> State[None]:
         )  # fmt: skip
         before = _record_baseline(store, edition, judge, to) if to else None
         # Both judges must judge the same claims, so this one's model extracts none.
-        state = await check_completed(await evaluate.within(run, EvaluateOptions(
+        outcome = (await evaluate.within(run, EvaluateOptions(
             edition=edition, protocols=[*selection.protocols], agents=options.agents, judge=judge,
             extractor=OFFLINE, batch=options.batch, assignments=options.assignments,
-        )))  # fmt: skip
+        ))).require()  # fmt: skip
         found = compare_judges(store, selection, other, judge)
         await _add_comparison_artifacts(store, edition, found)
         await add_costs_artifact(store, began, f"the judge {judge} calls no model")
         if to and before:
-            await _publish_changes(store, before, to, complete=state.name == "Completed")
-    rest = "" if state.name == "Completed" else f" {state.message}"
-    return Completed(name=state.name, message=format_agreement(found) + rest)
+            await _publish_changes(store, before, to, complete=outcome.is_complete)
+    rest = "" if outcome.is_complete else f" {outcome.message}"
+    return Outcome(outcome.kind, format_agreement(found) + rest)
 
 
 async def _add_comparison_artifacts(store: Warehouse, edition: str, found: JudgeComparison) -> None:

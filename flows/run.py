@@ -92,6 +92,7 @@ def _run_and_store_history(
     api_url: str, name: str, options: FlowOptions, plan: Plan | None
 ) -> tuple[bool, str]:
     from flows.runtime.history import wait_until_stored
+    from flows.runtime.outcomes import read_outcome
     from flows.runtime.task_runs import TASK_RUNS
     from flows.runtime.warehouse import open_terminal_run
     from flows.runtime.watched_runs import run_watched
@@ -110,10 +111,9 @@ def _run_and_store_history(
     started = next(TASK_RUNS) - before - 1
     with STDERR.status("Storing the run's history …"):
         wait_until_stored(api_url, state.state_details.flow_run_id, started)
-    if state.is_cancelled():
+    outcome = asyncio.run(read_outcome(state))
+    if outcome.kind == "cancelled":
         print_always("Cancelled in the Prefect UI. Committed work is kept; run again to resume.")
         raise SystemExit(1)
-    if not state.is_completed():
-        error = asyncio.run(state.aresult(raise_on_failure=False))
-        raise error if isinstance(error, Exception) else RuntimeError(str(state.message))
-    return state.name == "Completed", f"{state.name}: {state.message}"
+    outcome.require()
+    return outcome.is_complete, f"{outcome.name}: {outcome.message}"

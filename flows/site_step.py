@@ -5,9 +5,11 @@ process. A run of a deployment would free its slot (Prefect's suspension), which
 so it starts a run of the deployment `publish`, served beside it, which waits instead.
 """
 
+from typing import Any
 from uuid import UUID
 
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
 from prefect.deployments.flow_runs import arun_deployment
 from prefect.exceptions import ObjectNotFound
@@ -15,10 +17,12 @@ from prefect.exceptions import ObjectNotFound
 from flows.display.console import print_always
 from flows.publish import publish
 from flows.runtime.approval import get_run_url
-from flows.runtime.steps import DONE, LEFT_OUT, WAITING, RunSteps
+from flows.runtime.outcomes import read_outcome
+from flows.runtime.steps import LEFT_OUT, WAITING, RunSteps
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.errors import ConfigurationError
 from tasks.editions.state import has_figures
+from tasks.outcome import Outcome
 from tasks.planning.month import Month, MonthSite
 from tasks.publishing.downloads import describe_current, hash_figures, is_current
 
@@ -57,21 +61,23 @@ async def publish_month(steps: RunSteps, month: Month, warehouse: str) -> None:
         figures = hash_figures(store, edition, site.judges)
     deployment = _get_current_deployment()
     if published:
-        steps.record("publish", DONE, describe_current(edition, site.folder))
+        steps.record("publish", Outcome("cached", describe_current(edition, site.folder)))
     elif site.only_complete and not steps.is_complete:
-        steps.record("publish", LEFT_OUT, f"{edition} is published once nothing is pending.")
+        left_out = f"{edition} is published once nothing is pending."
+        steps.record("publish", Outcome("done", left_out, other_name=LEFT_OUT))
     elif site.approve and deployment:
         page = await _start_approval_run(
             edition, site, figures, warehouse, await _find_publish_deployment(deployment)
         )
         message = f"{edition} is waiting for approval to be published: {page}"
         print_always(message)
-        steps.record("publish", WAITING, message)
+        steps.record("publish", Outcome("done", message, other_name=WAITING))
     else:
-        await steps.run("publish", publish(
+        state: State[Any] = await publish(
             edition=edition, to=site.folder, judges=[*site.judges] or None, approve=site.approve,
             approval_hours=site.approval_hours, warehouse=warehouse, return_state=True,
-        ))  # fmt: skip
+        )  # fmt: skip
+        await steps.run("publish", read_outcome(state))
 
 
 async def _start_approval_run(

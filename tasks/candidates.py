@@ -12,11 +12,16 @@ from tasks.collection.listing import (
 )
 from tasks.collection.wiki import Wiki
 from tasks.run import RunContext
-from tasks.stage import OnProgress, Stage, Worker
+from tasks.stage import OnProgress, Output, Stage, Worker
+from tasks.warehouse.rows import Article
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.wiki_editions import Candidate, Collection
 
+WIKI = "wiki"
+"""Stands for the wiki among the tables that a stage is made from."""
+CANDIDATES = (Output("candidate", Candidate),)
+FROZEN = (Output("article", Article),)
 MAX_CONCURRENT_TASKS = 4
 """One more than the requests in flight, so that conversion does not delay them."""
 
@@ -62,7 +67,9 @@ def make_measuring(wiki: Wiki) -> Stage[list[Candidate], list[Candidate]]:
     return Stage(
         name="measure",
         task="measure_candidates",
-        run_name="measure · {edition} · {title}",
+        item="request",
+        inputs=(WIKI,),
+        outputs=CANDIDATES,
         find_pending=lambda plan: find_pending_measurements(plan.store, plan.selection.edition),
         open=open_wiki,
         title=lambda batch: batch[0].title,
@@ -88,7 +95,9 @@ def make_freezing(wiki: Wiki) -> Stage[Candidate, Candidate]:
     return Stage(
         name="freeze",
         task="freeze_candidate",
-        run_name="freeze · {title}",
+        item="article",
+        inputs=(WIKI, "candidates"),
+        outputs=FROZEN,
         find_pending=lambda plan: find_pending_articles(plan.store, plan.selection.edition),
         open=open_wiki,
         title=lambda candidate: candidate.title,

@@ -25,12 +25,24 @@ from tasks.extraction.texts import (
 from tasks.judges.decisions import VersionedJudge
 from tasks.judges.registry import OFFLINE, load_judge, resolve_extractor
 from tasks.judging.session import judge_session
+from tasks.models.errors import may_pass
+from tasks.outcome import PartLeft
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
 from tasks.protocols.registry import get_protocol
 from tasks.run import Plan, RunContext, Selection
-from tasks.stage import ARTICLES, OnProgress, Stage, StageCounts, Worker, split_by, tag_agent
+from tasks.stage import (
+    ARTICLES,
+    OnProgress,
+    Output,
+    Stage,
+    StageCounts,
+    Worker,
+    split_by,
+    tag_agent,
+)
+from tasks.warehouse.rows import Claim, Fact
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
 
@@ -74,7 +86,7 @@ WHERE r.edition = $1 AND r.status <> 'empty'
 """
 
 
-class ExtractionFailed(Exception):
+class ExtractionFailed(PartLeft):
     """The statements of some texts could not be extracted; the next run tries again."""
 
 
@@ -254,6 +266,7 @@ class Extractor:
         self._store = store
         self._helpers = helpers
         self._judge = judge
+        self._done: set[PendingExtraction] = set()  # not done again when a part is retried
 
     async def extract(self, items: Sequence[PendingExtraction], on_progress: OnProgress) -> None:
         """Extract the statements of one agent's reports (or of the articles), text by text.
@@ -262,23 +275,28 @@ class Extractor:
             ExtractionFailed: some texts took too long, or the judge gave no usable answer for them;
                 the others are done.
         """
+        items = [item for item in items if item not in self._done]
         bought = [item for item in items if self._judge and not item.stays_offline]
         # One by one, so that slow texts of an agent keep one helper busy and leave the others.
         problems = [await self._extract_offline(item) for item in items if item not in bought]
         problems += await asyncio.gather(*(self._extract_with_judge(item) for item in bought))
         if failed := [problem for problem in problems if problem]:
-            raise ExtractionFailed(f"{len(failed)} of {len(items)} texts: {'; '.join(failed[:3])}")
+            raise ExtractionFailed(
+                f"{len(failed)} of {len(items)} texts: {'; '.join(map(str, failed[:3]))}",
+                may_pass=any(problem.may_pass for problem in failed),
+            )
 
-    async def _extract_offline(self, item: PendingExtraction) -> str | None:
+    async def _extract_offline(self, item: PendingExtraction) -> ExtractionFailed | None:
         """Write the statements of one text; if that fails, write nothing and return why."""
         try:
             changes = await read_offline(self._store, self._helpers, item)
         except (LimitExceeded, HelperFailed) as error:
-            return f"{item.title}: extracting its statements {error}"
+            return ExtractionFailed(f"{item.title}: extracting its statements {error}")
         await self._store.write_async(*changes)
+        self._done.add(item)
         return None
 
-    async def _extract_with_judge(self, item: PendingExtraction) -> str | None:
+    async def _extract_with_judge(self, item: PendingExtraction) -> ExtractionFailed | None:
         """Write the statements of one text; if that fails, write nothing and return why.
 
         An empty list is asked about once more where the offline extractor finds some, then kept.
@@ -293,13 +311,15 @@ class Extractor:
                 if n_offline >= DOUBTED:
                     answer = await judge.extract(request, again=True)
             if answer.value is None:
-                return f"{item.title}: {answer.reason}"
+                said = f"{item.title}: {answer.reason}"
+                return ExtractionFailed(said, may_pass=may_pass(answer.reason))
             found = await self._helpers.run(
                 locate_statements, item, text, answer.value, seconds=TEXT_SECONDS
             )
         except (LimitExceeded, HelperFailed) as error:
-            return f"{item.title}: finding its statements in it {error}"
+            return ExtractionFailed(f"{item.title}: finding its statements in it {error}")
         await self._store.write_async(*build_changes(item, text, found, judge, n_offline))
+        self._done.add(item)
         return None
 
 
@@ -325,7 +345,10 @@ async def _open(
         yield Worker(Extractor(run.store, run.helpers, None).extract)
         return
     async with judge_session(run, name) as session:
-        yield Worker(Extractor(run.store, run.helpers, session.judge).extract)
+        yield Worker(
+            Extractor(run.store, run.helpers, session.judge).extract,
+            count_answers=lambda part: session.count_answers(),
+        )
 
 
 def _count(plan: Plan) -> Iterator[StageCounts]:
@@ -337,7 +360,9 @@ def _count(plan: Plan) -> Iterator[StageCounts]:
 CLAIMS = Stage(
     name="claims",
     task="extract_statements",
-    run_name="claims · {title}",
+    item="text",
+    inputs=("articles", "reports"),
+    outputs=(Output("fact", Fact), Output("claim", Claim)),
     find_pending=select_extractions,
     open=_open,
     split=split_by(lambda item: item.agent),

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from tasks.configuration.criteria import load_words_to_watch
 from tasks.extraction.shape import measure_styles
 from tasks.metrics.style import STYLE_VERSION
+from tasks.outcome import PartLeft
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
-from tasks.stage import ARTICLES, Stage, open_alone, split_by, tag_agent
+from tasks.stage import ARTICLES, Output, Stage, open_alone, split_by, tag_agent
 from tasks.warehouse.results import Diagnostic
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
@@ -24,7 +25,7 @@ WHERE a.kind = 'write_article'
 """
 
 
-class MeasuringFailed(Exception):
+class MeasuringFailed(PartLeft):
     """The style of some texts could not be measured; they have no figures."""
 
 
@@ -96,7 +97,9 @@ async def diagnose_agent(
 DIAGNOSTICS = Stage(
     name="diagnostics",
     task="diagnose_agent",
-    run_name="style · {title}",
+    item="text",
+    inputs=("articles", "reports"),
+    outputs=(Output("style figure", Diagnostic),),
     find_pending=lambda plan: find_pending_diagnostics(
         plan.store, plan.selection.edition, plan.selection.agents
     ),

@@ -22,6 +22,7 @@ from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
 from tasks.judging.session import JudgeSession
+from tasks.outcome import PartLeft
 from tasks.run import Plan
 from tasks.secrecy.guard import KeyGuard
 from tasks.stage import Stage, open_with_judge
@@ -56,7 +57,7 @@ MAX_CONCURRENT_DRAFTS = 8
 NO_LINKS = "no trusted links: add some"
 
 
-class NoDraft(Exception):
+class NoDraft(PartLeft):
     """A bundle could not be drafted; the message says why, and what to do."""
 
 
@@ -146,7 +147,8 @@ async def draft_article(warehouse: Warehouse, session: JudgeSession, pending: Pe
     try:
         draft = await draft_bundle(context)
     except DraftOpen as problem:
-        raise NoDraft(f"{problem}. Run again to continue.") from None
+        again = f"{problem}. Run again to continue."
+        raise NoDraft(again, may_pass=problem.may_pass) from None
     drafted_by = f"{drafter.name} ({drafter.model_version})"
     text = render_draft(_build_file(pending, subject, links, draft, drafted_by))
     await asyncio.to_thread(_write_file, pending.path, text)
@@ -233,7 +235,8 @@ def select_drafts(plan: Plan) -> list[PendingDraft]:
 DRAFTS = Stage(
     name="draft",
     task="draft_article",
-    run_name="draft · {title}",
+    item="article",
+    inputs=("articles", "facts"),
     find_pending=select_drafts,
     open=open_with_judge(draft_article, MAX_CONCURRENT_DRAFTS),
     title=lambda pending: pending.title,

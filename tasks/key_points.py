@@ -28,9 +28,11 @@ from tasks.judges.questions.extract_key_points import ExtractKeyPoints
 from tasks.judges.questions.merge_key_points import MergedKeyPoint, MergeKeyPoints
 from tasks.judges.registry import load_judge
 from tasks.judging.session import JudgeSession
+from tasks.models.errors import may_pass
+from tasks.outcome import PartLeft
 from tasks.protocols.registry import get_protocol
 from tasks.run import Plan
-from tasks.stage import Stage, StageCounts, open_with_judge, tag_agent
+from tasks.stage import Output, Stage, StageCounts, open_with_judge, tag_agent
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet, hash_key_points
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
@@ -128,7 +130,7 @@ def load_documents(source: Readable, item: PendingKeyPoints) -> tuple[str, ...]:
     return (strip_apparatus(str(frame.item())),)
 
 
-class NoKeyPoints(Exception):
+class NoKeyPoints(PartLeft):
     """A judge gave no usable answer; the message says why. The next run asks again."""
 
 
@@ -191,7 +193,8 @@ def build_key_points(item: PendingKeyPoints, points: Sequence[DocumentPoint]) ->
 
 def _require_value(answer: StepAnswer[ValueT]) -> ValueT:
     if answer.value is None:
-        raise NoKeyPoints(answer.reason or f"the judge's answer is {answer.status}")
+        said = answer.reason or f"the judge's answer is {answer.status}"
+        raise NoKeyPoints(said, may_pass=may_pass(answer.reason))
     return answer.value
 
 
@@ -237,7 +240,9 @@ def _count(plan: Plan) -> Iterator[StageCounts]:
 KEY_POINTS = Stage(
     name="key points",
     task="make_key_points",
-    run_name="key points · {title}",
+    item="assignment",
+    inputs=("articles", "pages"),
+    outputs=(Output("key point", KeyPoint),),
     find_pending=select_key_points,
     open=open_with_judge(make_key_points, MAX_CONCURRENT_ARTICLES),
     title=lambda item: item.title,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from tasks.protocols.registry import get_protocol
 from tasks.run import Plan
 from tasks.scoring.rows import add_statistics, build_leaderboard_rows, is_current
-from tasks.stage import Stage, StageCounts, open_alone
+from tasks.stage import Output, Stage, StageCounts, open_alone
 from tasks.warehouse.results import AgentPair, LeaderboardRow
 from tasks.warehouse.snapshot import export_edition
 from tasks.warehouse.store import Warehouse
@@ -46,7 +46,9 @@ def _count(plan: Plan) -> Iterator[StageCounts]:
 LEADERBOARD = Stage(
     name="leaderboard",
     task="write_leaderboard",
-    run_name="leaderboard · {edition}",
+    item="row",
+    inputs=("scores",),
+    outputs=(Output("leaderboard row", LeaderboardRow), Output("comparison", AgentPair)),
     find_pending=find_pending_rows,
     open=open_alone(
         lambda run, rows, _: write_leaderboard(run.store, run.plan.selection.edition, rows)

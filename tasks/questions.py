@@ -32,8 +32,10 @@ from tasks.judges.llm.judge import LlmJudge
 from tasks.judges.llm.requests import RequestSender
 from tasks.judges.registry import NoModel, load_model_entry
 from tasks.judging.session import JudgeSession
+from tasks.models.errors import may_pass
+from tasks.outcome import PartLeft
 from tasks.run import Plan
-from tasks.stage import Stage, open_with_judge
+from tasks.stage import Output, Stage, open_with_judge
 from tasks.warehouse.questions import Question
 from tasks.warehouse.rows import Article, Assignment, content_sha
 from tasks.warehouse.store import Readable, Warehouse
@@ -77,7 +79,7 @@ MAX_CONCURRENT_ARTICLES = 16
 """Articles at a time; the judge's limits set how many calls run at a time."""
 
 
-class QuestionsOpen(Exception):
+class QuestionsOpen(PartLeft):
     """A judge gave no usable answer for some questions; the next run continues."""
 
 
@@ -184,7 +186,8 @@ class QuestionWriter:
         if still_open:
             raise QuestionsOpen(
                 f"{self.context.source.title}: {len(still_open)} questions are open: "
-                f"{'; '.join(str(detail) for detail in still_open[:3])}. Run again to continue."
+                f"{'; '.join(str(detail) for detail in still_open[:3])}. Run again to continue.",
+                may_pass=any(map(may_pass, still_open)),
             )
 
     async def _write(self, number: int, n_targets: int, draft: QuestionDraft) -> None:
@@ -243,7 +246,9 @@ def select_articles(plan: Plan) -> list[PendingArticle]:
 QUESTIONS = Stage(
     name="invert",
     task="make_questions",
-    run_name="invert · {title}",
+    item="article",
+    inputs=("articles", "pages"),
+    outputs=(Output("question", Question, "state <> 'open'"),),
     find_pending=select_articles,
     open=open_with_judge(make_questions, MAX_CONCURRENT_ARTICLES),
     title=lambda pending: pending.title,

@@ -1,13 +1,15 @@
 """Stage reports: request them from agents, one by one."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
 from tasks.jobs.pending import PendingReport, find_jobs_under_way, find_pending_reports
+from tasks.jobs.run import JobRunner
 from tasks.run import Plan, RunContext
-from tasks.stage import Stage, StageCounts, Worker
+from tasks.stage import OnProgress, Output, Stage, StageCounts, Worker
+from tasks.warehouse.rows import Report
 
 COUNTS = """
 SELECT count(*) FILTER (status <> 'empty') AS done,
@@ -36,6 +38,31 @@ def select_reports(plan: Plan) -> list[PendingReport]:
     ]
 
 
+class ReportGetter:
+    """Gets reports with open job runners; one that is tried again goes on with its job's row."""
+
+    def __init__(self, run: RunContext, runners: Mapping[str, JobRunner]) -> None:
+        self._store = run.store
+        self._runners = runners
+        self._begun: set[tuple[str, str]] = set()
+
+    async def get(self, item: PendingReport, on_progress: OnProgress) -> str | None:
+        """Get one report; return what its job cost.
+
+        Raises:
+            NoReport: it did not come; its row says why.
+            StopStage: its agent can deliver no reports now.
+        """
+        key = item.agent, item.assignment
+        if key in self._begun:
+            found = find_pending_reports(self._store, item.edition, *key[:1], [item.assignment])
+            if not found or found[0].next_step == "manual":
+                return None
+            [item] = found
+        self._begun.add(key)
+        return await self._runners[item.agent].get_report(item)
+
+
 @asynccontextmanager
 async def _open(
     run: RunContext,
@@ -53,7 +80,8 @@ async def _open(
             for agent in sorted({item.agent for item in todo})
         }
         yield Worker(
-            lambda item, _: runners[item.agent].get_report(item),
+            ReportGetter(run, runners).get,
+            count_answers=lambda item: runners[item.agent].answers,
             concurrency={a: runner.ask.limits.concurrency for a, runner in runners.items()},
             group=lambda item: item.agent,
         )
@@ -68,11 +96,13 @@ def _count(plan: Plan) -> list[StageCounts]:
 REPORTS = Stage(
     name="reports",
     task="get_report",
-    run_name="report · {title}",
+    item="report",
+    inputs=("assignments",),
+    outputs=(Output("report", Report, "status <> 'empty'"),),
     find_pending=select_reports,
     open=_open,
-    title=lambda item: f"{item.agent} · {item.title}",
-    retry_on=(),  # only the job's row says what may be sent again
+    title=lambda item: f"{item.agent} / {item.title}",
+    retry_on=(),  # only its job's row says what may be sent again
     count=_count,
 )
 JOBS_UNDER_WAY = replace(

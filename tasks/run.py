@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -10,6 +11,7 @@ from tasks.base import Frozen
 from tasks.files.room import DiskRoom
 from tasks.judges.registry import OFFLINE, resolve_extractor
 from tasks.models.prices import Budget
+from tasks.outcome import Kind
 from tasks.processes.pool import HelperProcesses
 from tasks.warehouse.pages import FetchSource
 from tasks.warehouse.store import Readable, Warehouse
@@ -88,6 +90,17 @@ class Plan:
         return Plan(self.store, self.selection)
 
 
+@dataclass(frozen=True)
+class StageRecord:
+    """What a stage has done in a run."""
+
+    stage: str
+    kind: Kind
+    new: Sequence[int] = ()
+    """How many rows of each of its outputs there are more than before."""
+    usd: float = 0.0
+
+
 class RunContext:
     """What a run holds open: passed to whom needs it, never looked up.
 
@@ -103,6 +116,7 @@ class RunContext:
         batch: bool = False,
         on_message: OnMessage = lambda line: None,
         warn: OnMessage = lambda line: None,
+        records: list[StageRecord] | None = None,
     ) -> None:
         self.plan = plan
         """What is pending, as far as it was asked; replaced once rows have changed it."""
@@ -115,6 +129,8 @@ class RunContext:
         """Called with lines about the run's progress."""
         self.warn = warn
         """Called with lines that a person should not miss."""
+        self.records: list[StageRecord] = [] if records is None else records
+        """What stages have done, also in its parts."""
 
     def renew_if_shared(self) -> None:
         """Make a new plan where other processes may have changed what this one rests on: to be
@@ -129,7 +145,7 @@ class RunContext:
         """
         return RunContext(
             Plan(self.store, selection), self.budget, self.helpers, batch=batch,
-            on_message=self.on_message, warn=self.warn,
+            on_message=self.on_message, warn=self.warn, records=self.records,
         )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from tasks.scoring.pending import (
     scored_cell,
     scorer_version,
 )
-from tasks.stage import Stage, StageCounts, open_alone, tag_agent
+from tasks.stage import Output, Stage, StageCounts, open_alone, tag_agent
 from tasks.verdicts import list_cells, list_protocols
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse
@@ -255,10 +255,12 @@ def _count(plan: Plan) -> Iterator[StageCounts]:
 SCORES: Stage[PendingScores, PendingScores] = Stage(
     name="scores",
     task="score_agent",
-    run_name="scores · {title}",
+    item="cell",
+    inputs=("cells", "verdicts"),
+    outputs=(Output("score", Score),),
     find_pending=find_pending_scores,
     open=open_alone(lambda run, group, _: score_agent(run.store, *group)),
-    title=lambda group: f"{group.protocol} · {group.agent}",
+    title=lambda group: f"{group.protocol} / {group.agent}",
     size=lambda group: len(group.cells),
     tags=lambda group: tag_agent(group.agent, group.protocol),
     retry_on=(Exception,),

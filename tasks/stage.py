@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from tasks.base import Frozen
+from tasks.base import Frozen, format_count
 from tasks.judging.session import JudgeSession, judge_session
+from tasks.outcome import Failure
 from tasks.processes.helper import HelperCrashed
 from tasks.run import Plan, RunContext
+from tasks.warehouse.rows import Row
 from tasks.warehouse.store import Warehouse
 
 ItemT = TypeVar("ItemT")
@@ -39,7 +41,8 @@ async def hold_nothing(part: object, *, wait: bool) -> AsyncIterator[Ownership]:
 class Worker(Generic[PartT]):
     """Does the parts of a stage, with what the stage holds open for them."""
 
-    do: Callable[[PartT, OnProgress], Awaitable[None]]
+    do: Callable[[PartT, OnProgress], Awaitable[str | None]]
+    """Returns a line for the run's log."""
     concurrency: int | Mapping[str, int] | None = None
     """How many parts at a time, all if None; a mapping says so by group."""
     group: Callable[[PartT], str] = lambda part: ""
@@ -50,7 +53,35 @@ class Worker(Generic[PartT]):
     """Hold a part's lock: `hold(part, wait=…)`. A part that is `taken` is asked for once more, with
     `wait`, when the others are done."""
     record_failure: Callable[[PartT, BaseException], Awaitable[None]] | None = None
-    """Called with each part that failed, unless the error stops the stage."""
+    """Called with each part that failed, unless the error stops the stage or left only items."""
+    count_answers: Callable[[PartT], int] | None = None
+    """How many answers a part's endpoint has given; None if it has none. A part that got nobody's
+    answer is not tried again by itself: its endpoint is down."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A table that a stage writes."""
+
+    item: str
+    """A row's noun."""
+    row: type[Row]
+    where: str = "TRUE"
+    """SQL: which of the rows count as done."""
+    many: str | None = None
+    """The noun's plural, if not with an s."""
+
+    def count(self, plan: Plan) -> int:
+        """Count the rows that the warehouse has of what is selected."""
+        of = plan.selection
+        limits = {
+            "judge": [of.judge], "protocol": [*of.protocols], "agent": [*of.agents],
+            "assignment": [*of.assignments],
+        }  # fmt: skip
+        chosen = {k: v for k, v in limits.items() if v and k in self.row.model_fields}
+        also = "".join(f" AND {k} IN (SELECT unnest(${n}))" for n, k in enumerate(chosen, start=2))
+        sql = f"SELECT count(*) FROM {self.row.table} WHERE edition = $1 AND {self.where}{also}"
+        return int(plan.store.value(sql, [of.edition, *chosen.values()]))
 
 
 class StageCounts(Frozen):
@@ -77,6 +108,12 @@ class Stage(Generic[ItemT, PartT]):
     find_pending: Callable[[Plan], Sequence[ItemT]]
     open: Callable[[RunContext, Sequence[ItemT]], AbstractAsyncContextManager[Worker[PartT]]]
     """Open what its parts share, e.g. a judge."""
+    item: str = "item"
+    """The noun of what is pending."""
+    outputs: tuple[Output, ...] = ()
+    """What it writes; what is there already is reused."""
+    inputs: tuple[str, ...] = ()
+    """The tables that it is made from."""
     split: Callable[[Sequence[Any]], Sequence[PartT]] = list
     """Split what is pending into the parts that are done and retried alone."""
     title: Callable[[PartT], str]
@@ -87,17 +124,30 @@ class Stage(Generic[ItemT, PartT]):
     tags: Callable[[PartT], Sequence[str]] = lambda part: ()
     task: str
     """The name of its parts' task in the Prefect UI."""
-    run_name: str = "{title}"
-    """A template for the names of their runs, of `title` and `edition`."""
     fails_run: bool = False
     """Whether a part that fails ends the run: nothing could follow."""
     retry_on: tuple[type[BaseException], ...] = (HelperCrashed,)
-    """Errors after which a part is tried twice more. Clients have retried their own already."""
+    """Errors after which a part is tried again, beside a `PartLeft` that may pass. Clients have
+    retried their own already."""
+    list_open: Callable[[Plan], Iterable[Failure]] | None = None
+    """Lists what parts have left, in place of their own messages."""
     count: Callable[[Plan], Iterable[StageCounts]] = lambda plan: ()
 
 
+def describe_kept(stage: Stage[Any, Any], counts: Sequence[int]) -> str:
+    """Say what the warehouse has of a stage: `1,022 cells, 38,800 verdicts from the warehouse`.
+
+    counts: how many rows of each of its outputs.
+    """
+    rows = [
+        format_count(n, output.item, output.many)
+        for output, n in zip(stage.outputs, counts, strict=True)
+    ]
+    return f"{', '.join(rows) or 'all'} from the warehouse"
+
+
 def open_alone(
-    do: Callable[[RunContext, PartT, OnProgress], Awaitable[None]],
+    do: Callable[[RunContext, PartT, OnProgress], Awaitable[Any]],
 ) -> Callable[[RunContext, Sequence[Any]], AbstractAsyncContextManager[Worker[PartT]]]:
     """Return the `open` of a stage whose parts share nothing."""
 
@@ -109,7 +159,7 @@ def open_alone(
 
 
 def open_with_judge(
-    do: Callable[[Warehouse, JudgeSession, PartT], Awaitable[None]], most: int
+    do: Callable[[Warehouse, JudgeSession, PartT], Awaitable[Any]], most: int
 ) -> Callable[[RunContext, Sequence[Any]], AbstractAsyncContextManager[Worker[PartT]]]:
     """Return the `open` of a stage whose parts ask the selected judge.
 
@@ -123,6 +173,7 @@ def open_with_judge(
                 lambda part, on_progress: do(run.store, session, part),
                 concurrency=session.limit_concurrency(most),
                 wait_for_capacity=session.wait_for_capacity,
+                count_answers=lambda part: session.count_answers(),
             )
 
     return open_stage

@@ -4,27 +4,36 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 
+from tasks.base import format_count
 from tasks.configuration.errors import ConfigurationError
 from tasks.judges.registry import load_judge
 from tasks.judging.cases import CaseLoader
 from tasks.judging.cells import CellPlan, plan_cells
 from tasks.judging.session import JudgeSession, judge_session
+from tasks.models.errors import may_pass
+from tasks.outcome import Failure, PartLeft
 from tasks.processes.pool import CELL_SECONDS
 from tasks.protocols.case import ItemAnswer
 from tasks.protocols.cell import judge_case, judge_case_in_helper
 from tasks.protocols.registry import get_protocol
 from tasks.run import Plan, RunContext
-from tasks.stage import OnProgress, Ownership, Stage, StageCounts, Worker, tag_agent
+from tasks.stage import OnProgress, Output, Ownership, Stage, StageCounts, Worker, tag_agent
 from tasks.warehouse.locks import acquire_lock, wait_for_lock
 from tasks.warehouse.results import Cell, Score, Verdict
-from tasks.warehouse.rows import OPEN_STATUSES
+from tasks.warehouse.rows import OPEN_STATUSES, utc_now
 from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
+CALLS = """
+SELECT coalesce(sum(cost_usd), 0), coalesce(sum(tries), 0)::BIGINT
+FROM calls WHERE call_id IN (SELECT unnest($1)) AND called_at >= $2
+"""
 MAX_CONCURRENT_CELLS = 64
 """Cells at a time of a judge that calls a model; its limits set how many calls run at a time."""
+OPEN = sorted(str(status) for status in OPEN_STATUSES)
 PREFETCH = 2
 """Cells at a time beyond the helper processes, so that no helper waits for its inputs."""
 
@@ -80,12 +89,14 @@ class CellJudge:
         self._judge = session.judge
         self._cases = CaseLoader(run.store, todo)
 
-    async def judge(self, plan: CellPlan, on_progress: OnProgress) -> None:
-        """Judge one cell and commit its verdicts to the warehouse.
+    async def judge(self, plan: CellPlan, on_progress: OnProgress) -> str:
+        """Judge one cell and commit its verdicts to the warehouse; return a line about them.
 
         Raises:
+            PartLeft: the judge gave no usable answer about some items; all is committed.
             UnreadableScan: one of its files is missing or damaged.
         """
+        began = utc_now()
         case = await asyncio.to_thread(self._cases.load, plan)
         if self._judge.cpu_bound:
             decided = await self._helpers.run(
@@ -100,6 +111,23 @@ class CellJudge:
         else:
             decided = await judge_case(plan.protocol, self._judge, case, plan.protocol_version)
         await write_cell(self._store, plan, decided)
+        said = await asyncio.to_thread(self._describe, decided, began)
+        left = [each.answer for each in decided if each.answer.status in OPEN_STATUSES]
+        if left:
+            raise PartLeft(
+                f"{said}, {len(left)} of them open: {left[0].reason}",
+                may_pass=any(may_pass(answer.reason) for answer in left),
+            )
+        return said
+
+    def _describe(self, decided: Sequence[ItemAnswer], began: datetime) -> str:
+        """Say how many verdicts there are, and what the calls for them cost since then."""
+        said = format_count(len(decided), "verdict")
+        if self._judge.cpu_bound:
+            return said
+        calls = [*{each.answer.call_id for each in decided} - {None}]
+        usd, tries = self._store.frame(CALLS, [calls, began]).row(0)
+        return f"{said}, ${usd:,.4f}, {format_count(tries, 'request')}"
 
 
 @asynccontextmanager
@@ -184,6 +212,21 @@ def _build_verdict(of_plan: dict[str, Any], decided: ItemAnswer) -> Verdict:
     return Verdict(**fields, step=decided.step, item=decided.item)
 
 
+def list_open_items(plan: Plan) -> Iterator[Failure]:
+    """Count the open items of the selected cells by protocol and status; the next run asks about
+    them again."""
+    frame = plan.store.frame(
+        "SELECT protocol, status, count(*) AS n, min(reason) AS reason FROM verdicts "
+        "WHERE cell_id IN (SELECT unnest($1)) AND status IN (SELECT unnest($2)) "
+        "GROUP BY ALL ORDER BY ALL",
+        [[cell.cell_id for cell in plan.ask(select_cells)], OPEN],
+    )
+    for protocol, status, n, reason in frame.iter_rows():
+        yield Failure(
+            "verdicts", f"{format_count(n, 'item')} of {protocol}: {status}", f"e.g. {reason}"
+        )
+
+
 @asynccontextmanager
 async def _open(run: RunContext, todo: Sequence[CellPlan]) -> AsyncIterator[Worker[CellPlan]]:
     async with judge_session(run, run.plan.selection.judge, with_fallback=True) as session:
@@ -195,6 +238,7 @@ async def _open(run: RunContext, todo: Sequence[CellPlan]) -> AsyncIterator[Work
             # Before the lock: any process may judge the cell.
             wait_for_capacity=session.wait_for_capacity,
             hold=lambda cell, *, wait: lock_cell(run.store, cell, wait=wait),
+            count_answers=lambda cell: session.count_answers(),
             record_failure=lambda cell, error: write_failure(run.store, cell, error),
         )
 
@@ -217,7 +261,14 @@ VERDICTS = Stage(
     task="judge_cell",
     find_pending=find_pending_cells,
     open=_open,
-    title=lambda cell: f"{cell.protocol} · {cell.agent} · {cell.title}",
+    title=lambda cell: f"{cell.protocol} / {cell.agent} / {cell.title}",
     tags=lambda cell: tag_agent(cell.agent, cell.protocol),
+    item="cell",
+    inputs=("claims", "facts", "pages", "key_points"),
+    outputs=(
+        Output("cell", Cell, "status = 'done' AND n_open = 0"),
+        Output("verdict", Verdict, f"status NOT IN ({', '.join(map(repr, map(str, OPEN)))})"),
+    ),
+    list_open=list_open_items,
     count=_count,
 )

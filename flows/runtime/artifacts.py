@@ -12,12 +12,13 @@ from datetime import datetime
 from typing import Any
 
 import polars as pl
+from markdown_it import MarkdownIt
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 
 from flows.display.leaderboard import leaderboard_rows
-from flows.runtime.task_runs import Failure
 from tasks.costs.tokens import load_costs_since
 from tasks.foreign_text import make_visible
+from tasks.outcome import Failure
 from tasks.scoring.board_notes import EMPTY_LIST, MIXED_MODELS
 from tasks.scoring.boards import select_boards
 from tasks.scoring.bounds import UNCERTAIN, UNCERTAIN_SAID
@@ -33,6 +34,11 @@ LEADERBOARD_NOTE = (
     f"{UNCERTAIN}: {UNCERTAIN_SAID}."
 )
 MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+!|~&$:@/.-]")
+ALWAYS_MARKUP = re.compile(r"[\\`\[\]<>|~&$]")
+"""Of these, what is escaped wherever it stands; the rest where it would be read as markup."""
+PARSER = MarkdownIt("commonmark")
+PLAIN = {"paragraph_open", "paragraph_close", "inline", "text"}
+"""The tokens of text without markup."""
 ADDRESS = re.compile(r"(?i:https?|ftp|www|mailto|xmpp)(?=[:.])|@")
 """Patterns by which Markdown recognises bare URLs, also those written as character references."""
 ACTIVE = re.compile(rf"{ADDRESS.pattern}|<|\](?=[(\[:])")
@@ -42,9 +48,20 @@ WORD_JOINER = "\u2060"
 
 
 def escape_markdown(text: str) -> str:
-    """Escape foreign text as one line of Markdown without markup, HTML or links."""
+    """Escape foreign text as one line of Markdown without markup, HTML or links.
+
+    Most text needs no escapes, and parts of the UI show descriptions as they are.
+    """
     broken = _break_matches(ADDRESS, " ".join(make_visible(text).split()))
+    if not ALWAYS_MARKUP.search(broken) and all(map(_is_plain, (broken, f"x {broken}"))):
+        return broken
     return MARKUP.sub(lambda found: f"&#{ord(found[0])};", broken)
+
+
+def _is_plain(text: str) -> bool:
+    blocks = PARSER.parse(text)
+    children = (child for block in blocks for child in block.children or ())
+    return {token.type for token in (*blocks, *children)} <= PLAIN
 
 
 def neutralize_cell(cell: Any) -> Any:
@@ -118,6 +135,15 @@ async def add_costs_artifact(source: Readable, since: datetime, free: str) -> No
         "What was asked of models and agents, in this run and in all (of every edition). Dollars "
         "by the price list of the day; –: no price is known; at least: for some none is.",
     )
+
+
+async def add_stage_costs_artifact(source: Readable, since: datetime, stage: str) -> None:
+    """Add the calls and jobs that a stage has bought since then, if any."""
+    costs = load_costs_since(source, since).filter(pl.col("n_now") > 0)
+    rows = [_format_cost_row(row) for row in costs.iter_rows(named=True)]
+    if rows:
+        key = f"cost-of-{stage.replace(' ', '-')}"
+        await add_table_artifact(key, rows, f"What {stage} has asked of models and agents.")
 
 
 async def add_table_artifact(key: str, rows: Sequence[dict[str, Any]], description: str) -> None:

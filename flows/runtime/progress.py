@@ -19,24 +19,24 @@ from rich.progress import (
 from flows.display.console import STDERR, print_message
 from tasks.base import format_count
 
-WORDS = {
-    "absent": ("Looking up lost addresses", "address"),
-    "claims": ("Extracting claims", "text"),
-    "diagnostics": ("Measuring style", "text"),
-    "draft": ("Drafting rubrics", "article"),
-    "fetch": ("Fetching pages", "page"),
-    "first revisions": ("Dating articles", "article"),
-    "freeze": ("Freezing articles", "article"),
-    "invert": ("Making questions", "article"),
-    "key points": ("Making key points", "assignment"),
-    "measure": ("Measuring articles", "article"),
-    "publish": ("Writing the site", "step"),
-    "read": ("Reading pages", "page"),
-    "reports": ("Getting reports", "report"),
-    "scores": ("Scoring", "cell"),
-    "verdicts": ("Judging", "cell"),
+TITLES = {
+    "absent": "Looking up lost addresses",
+    "claims": "Extracting claims",
+    "diagnostics": "Measuring style",
+    "draft": "Drafting rubrics",
+    "fetch": "Fetching pages",
+    "first revisions": "Dating articles",
+    "freeze": "Freezing articles",
+    "invert": "Making questions",
+    "key points": "Making key points",
+    "measure": "Measuring articles",
+    "publish": "Writing the site",
+    "read": "Reading pages",
+    "reports": "Getting reports",
+    "scores": "Scoring",
+    "verdicts": "Judging",
 }
-"""By stage: what it does, and its items."""
+"""By stage, what it does."""
 UPDATE_SECONDS = 2.0
 """How often the artifact is updated, which takes a request."""
 
@@ -103,18 +103,18 @@ class NoProgress(StageProgress):
 
 
 @asynccontextmanager
-async def stage_progress(stage: str, total: int | None) -> AsyncIterator[StageProgress]:
-    """Show a bar and a progress artifact for a stage that WORDS has; call it inside a flow run.
+async def stage_progress(
+    stage: str, total: int | None, item: str = "item"
+) -> AsyncIterator[StageProgress]:
+    """Show a bar and a progress artifact for a stage that TITLES has; call it inside a flow run.
 
     total: the stage's items; None if unknown beforehand.
     """
     kind, _, rest = stage.partition(" ")
-    if not {stage, kind} & {*WORDS}:
+    if not {stage, kind} & {*TITLES}:
         yield NoProgress()
         return
-    name, item = WORDS[stage] if stage in WORDS else WORDS[kind]
-    if stage not in WORDS:
-        name = f"{name} ({rest})"
+    name = TITLES.get(stage) or f"{TITLES[kind]} ({rest})"
     described = name if total is None else f"{name}: {format_count(total, item)}"
     artifact = await acreate_progress_artifact(
         progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=described

@@ -1,20 +1,17 @@
-"""The steps of a run: how each ended, and the run's final state."""
+"""The steps of a run: how each ended, and the run's outcome."""
 
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
-
-from prefect.client.schemas.objects import State
-from prefect.states import Cancelled, Completed, Failed
 
 from flows.display.console import print_message
 from flows.runtime.artifacts import add_table_artifact
 from flows.runtime.task_runs import format_error
+from tasks.outcome import Outcome, find_worst
 from tasks.planning.month import describe_refreshed
 
-DONE, PARTIAL, WAITING, LEFT_OUT = "Completed", "Partial", "Waiting", "Left out"
-"""Names of the states that steps end in. `Waiting`: another run continues once a person decides."""
+WAITING, LEFT_OUT = "Waiting", "Left out"
+"""Names of outcomes of steps. `Waiting`: another run continues once a person decides."""
 
 
 class StepFailed(Exception):
@@ -29,29 +26,27 @@ class RunSteps:
     """The run's edition."""
     command: str
     """What goes on with it."""
-    results: list[dict[str, str]] = field(default_factory=list)
-    """One per step: `step`, `ended`, `said`."""
-    stop: State[Any] | None = None
-    """The run's final state, once a step has failed or was cancelled."""
+    results: list[tuple[str, Outcome]] = field(default_factory=list)
+    stop: Outcome | None = None
+    """The run's outcome, once a step has failed or was cancelled."""
 
-    async def run(self, step: str, running: Any) -> None:
-        """Run a step (a flow called with `return_state=True`) and record how it ended.
+    async def run(self, step: str, running: Awaitable[Outcome]) -> None:
+        """Run a step and record how it ended. One that is partial stops no other.
 
         Raises:
             StepFailed: it failed or was cancelled.
         """
-        state: State[Any] = await running
-        message = str(state.message or "")
-        if not state.is_completed():
-            self.stop, message = await self._stop(step, state)
-        self.record(step, str(state.name), message)
+        outcome = await running
+        if outcome.kind in ("failed", "cancelled"):
+            outcome, self.stop = self._stop(step, outcome)
+        self.record(step, outcome)
         if self.stop:
             raise StepFailed(step)
 
-    def record(self, step: str, ended: str, message: str) -> None:
+    def record(self, step: str, outcome: Outcome) -> None:
         """Record how a step ended, and print it."""
-        self.results.append({"step": step, "ended": ended, "said": message})
-        print_message(f"{step}: {ended}. {message}")
+        self.results.append((step, outcome))
+        print_message(f"{step}: {outcome.name}. {outcome.message}")
 
     async def run_all(self, steps: Awaitable[None]) -> None:
         """Run steps until all are done or one stops the run."""
@@ -61,36 +56,37 @@ class RunSteps:
     @property
     def is_complete(self) -> bool:
         """Whether no step so far has left anything pending."""
-        return all(end["ended"] in (DONE, WAITING) for end in self.results)
+        return all(end.is_complete or end.other_name == WAITING for _, end in self.results)
 
-    def outcome(self) -> State[Any]:
-        """Return the run's final state: that of its worst step, with a message that names it."""
+    def outcome(self) -> Outcome:
+        """Return the run's outcome: that of its worst step, with a message that names it."""
         if self.stop:
             return self.stop
-        last = self.results[-1]
+        last_step, last = self.results[-1]
+        kind = find_worst([end.kind for _, end in self.results])
         if self.is_complete:
-            return Completed(message=describe_refreshed(self.subject, last["said"]))
-        partial = [end for end in self.results if end["ended"] == PARTIAL]
-        if not partial:
-            return Completed(name=last["ended"], message=last["said"])
-        left = "\n".join(f"{end['step']}: {end['said']}" for end in partial)
-        final = "" if last in partial else f"\n{last['step']}: {last['said']}"
-        return Completed(
-            name=PARTIAL,
-            message=f"{self.subject} is not complete. Go on: {self.command}\n{left}{final}",
-        )
+            return Outcome(kind, describe_refreshed(self.subject, last.message))
+        left = [(step, end) for step, end in self.results if end.kind in ("open", "partial")]
+        if not left:
+            return last
+        said = "\n".join(f"{step}: {end.message}" for step, end in left)
+        final = "" if left[-1][0] == last_step else f"\n{last_step}: {last.message}"
+        again = f"{self.subject} is not complete. Go on: {self.command}"
+        return Outcome(kind, f"{again}\n{said}{final}")
 
     async def add_artifact(self) -> None:
         """Add the table of the steps in the Prefect UI."""
-        await add_table_artifact("steps", self.results, f"{self.subject}: how each step ended.")
+        rows = [
+            {"step": step, "ended": end.name, "said": end.message} for step, end in self.results
+        ]
+        await add_table_artifact("steps", rows, f"{self.subject}: how each step ended.")
 
-    async def _stop(self, step: str, state: State[Any]) -> tuple[State[Any], str]:
-        if state.is_cancelled():
+    def _stop(self, step: str, outcome: Outcome) -> tuple[Outcome, Outcome]:
+        """Return what is said of a step that stops the run, and the run's outcome."""
+        if outcome.kind == "cancelled":
             message = f"{self.subject}: cancelled during the step {step}."
-            return Cancelled(message=message), message
-        error = await state.aresult(raise_on_failure=False)
-        if not isinstance(error, BaseException):
-            error = RuntimeError(str(state.message))
-        reason = format_error(error)
+            cancelled = Outcome("cancelled", message)
+            return cancelled, cancelled
+        reason = format_error(outcome.error or RuntimeError(outcome.message))
         message = f"{self.subject}: the step {step} failed, and no later one was started. {reason}"
-        return Failed(message=message, data=error), reason
+        return Outcome("failed", reason), Outcome("failed", message, error=outcome.error)

@@ -4,7 +4,7 @@ stage's items concurrently, until an error stops the stage."""
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
@@ -18,10 +18,12 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from flows.runtime.outcomes import read_outcome
 from flows.runtime.progress import stage_progress
 from tasks.files.room import find_full_disk
 from tasks.jobs.run import NoReport
 from tasks.models.errors import StopStage
+from tasks.outcome import Failure, PartOpen
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.errors import NoRoom, WarehouseError, first_line
 from tasks.wikipedia.errors import WikiUnreachable
@@ -29,8 +31,6 @@ from tasks.wikipedia.errors import WikiUnreachable
 ItemT = TypeVar("ItemT")
 STOPPING_ERRORS = (StopStage, WikiUnreachable)
 """Errors after which no other item of the stage could succeed."""
-MAX_ERRORS, MAX_ITEMS = 5, 3
-"""Failures listed in a message; the `failures` artifact lists all."""
 TASK_RUNS = count()
 """Counts the task runs that this process has started, to know when their history is complete."""
 MAX_OUTAGE_SECONDS = 900
@@ -64,31 +64,22 @@ async def run_task(task: Callable[..., Any], *arguments: object) -> State[Any]:
     return await tries(call)
 
 
-async def run_task_for_error(
+async def run_part(
     task: Callable[..., Any], *arguments: object, tagged: Sequence[str] = ()
 ) -> BaseException | None:
-    """Run a task as `run_task` does, with these tags; return its error if it failed.
+    """Run a part's task as `run_task` does, with these tags; return its error if it failed.
 
     Raises:
         WarehouseError: nothing could be kept.
     """
     with tags(*tagged):
-        state = await run_task(task, *arguments)
-    if state.is_completed():
-        return None
-    error = await state.aresult(raise_on_failure=False)
+        outcome = await read_outcome(await run_task(task, *arguments))
+    error = outcome.error
     if isinstance(error, WarehouseError):
         raise error
-    if isinstance(error, BaseException) and (problem := find_full_disk(error)):
+    if error and (problem := find_full_disk(error)):
         raise NoRoom.met(problem) from error
-    return error if isinstance(error, BaseException) else RuntimeError(str(state.message))
-
-
-async def check_completed(state: State[Any]) -> State[Any]:
-    """Return a flow's state, or raise its error."""
-    if not state.is_completed():
-        await state.aresult()
-    return state
+    return error
 
 
 def format_error(error: BaseException) -> str:
@@ -98,17 +89,20 @@ def format_error(error: BaseException) -> str:
     return prefix + KeyGuard().hide_own(first_line(error))[0]
 
 
-@dataclass(frozen=True)
-class Failure:
-    """One item that could not be done in this run."""
-
-    stage: str
-    item: str
-    error: str
-
-
 class Later(Exception):
     """An item cannot be done yet: it is run once more when the others are done."""
+
+
+@dataclass
+class Items:
+    """What became of a stage's items."""
+
+    failures: list[Failure] = field(default_factory=list)
+    n: int = 0
+    left: int = 0
+    """How many were not done, as far as whole parts tell."""
+    is_open: bool = False
+    """Whether some wait for their second look."""
 
 
 async def run_items(
@@ -116,17 +110,19 @@ async def run_items(
     work: Sequence[tuple[str, ItemT]],
     run: Callable[[ItemT, Callable[[int], None]], Awaitable[BaseException | None]],
     *,
+    noun: str = "item",
     concurrency: int | Mapping[str, int] | None = None,
     size: Callable[[ItemT], int] = lambda item: 1,
     group: Callable[[ItemT], str] = lambda item: "",
     wait_for_capacity: Callable[[], Awaitable[None]] | None = None,
     counts: bool = True,
-) -> list[Failure]:
-    """Run each (title, item) of `work`; return the failures.
+) -> Items:
+    """Run each (title, item) of `work`; return what became of them.
 
     Args:
-        run: runs one item and returns its error (see `run_task_for_error`), or `Later`; it may call
-            its second argument with its progress.
+        run: runs one item and returns its error (see `run_part`), or `Later`; it may call its
+            second argument with its progress.
+        noun: what the progress counts.
         concurrency: how many items run at a time, all if None; a mapping sets it per group.
         size: how much an item counts in the progress bar.
         group: an item's group: an error that stops one group does not stop the others.
@@ -136,7 +132,7 @@ async def run_items(
     Raises:
         WarehouseError: nothing could be kept; the items under way are cancelled.
     """
-    failures: list[Failure] = []
+    found = Items(n=sum(size(item) for _, item in work))
     stopped: dict[str, BaseException] = {}
     left: Counter[str] = Counter()
     later: list[tuple[str, ItemT]] = []
@@ -150,25 +146,30 @@ async def run_items(
                 await wait_for_capacity()
             if of in stopped:
                 left[of] += 1
+                found.left += size(item)
                 return
             progress.describe(title)
             error = await run(item, progress.advance)
         if isinstance(error, Later):
             later.append((title, item))
             return
+        found.left += size(item) if error else 0
         if isinstance(error, STOPPING_ERRORS):
             stopped.setdefault(of, error)
             left[of] += 1
+        elif isinstance(error, PartOpen):
+            found.is_open = True
         elif error:
-            failures.append(Failure(stage, title, format_error(error)))
+            found.failures.append(Failure(stage, title, format_error(error), error))
         if counts:
             progress.advance(size(item))
 
     if work:
-        async with stage_progress(stage, sum(size(item) for _, item in work)) as progress:
+        async with stage_progress(stage, found.n, noun) as progress:
             await _run_all(one(title, item) for title, item in work)
             await _run_all(one(title, item) for title, item in later)
-    return _list_stops(stage, stopped, left, every) + failures
+    found.failures = _list_stops(stage, stopped, left, every) + found.failures
+    return found
 
 
 def _list_stops(
@@ -176,7 +177,7 @@ def _list_stops(
 ) -> list[Failure]:
     """Return a failure for each group that an error has stopped, with how many items are left."""
     return [
-        Failure(stage, f"{of or stage} {left[of]} of {every[of]} are left", str(error))
+        Failure(stage, f"{of or stage} {left[of]} of {every[of]} are left", str(error), error)
         for of, error in stopped.items()
     ]
 
@@ -199,19 +200,3 @@ async def _run_all(coroutines: Iterable[Coroutine[object, object, None]]) -> Non
                 group.create_task(coroutine)
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
-
-
-def format_failures(failures: Sequence[Failure]) -> str:
-    """Format the first errors, a line each after their items, and count the other failures."""
-    by_error: dict[str, list[str]] = {}
-    for failure in failures:
-        by_error.setdefault(failure.error, []).append(failure.item)
-    listed = list(by_error.items())[:MAX_ERRORS]
-    lines = "".join(f"\n  {_format_items(items)}: {error}" for error, items in listed)
-    rest = len(failures) - sum(len(items) for _, items in listed)
-    return lines + (f"\n  (and {rest} more)" if rest else "")
-
-
-def _format_items(items: Sequence[str]) -> str:
-    more = len(items) - MAX_ITEMS
-    return "; ".join(items[:MAX_ITEMS]) + (f" and {more} more" if more > 0 else "")

@@ -17,6 +17,8 @@ from prefect.context import FlowRunContext
 from prefect.states import Running
 
 from flows.display.console import print_message
+from flows.runtime.outcomes import read_outcome, to_state
+from tasks.outcome import Outcome
 from tasks.planning.options import FlowOptions
 from tasks.run import Plan, RunContext, open_run
 from tasks.warehouse.errors import WarehouseBusy
@@ -38,7 +40,7 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
 
     def __init__(
         self,
-        work: Callable[[RunContext, OptionsT], Awaitable[State[None]]],
+        work: Callable[[RunContext, OptionsT], Awaitable[Outcome]],
         options: type[OptionsT],
         lock: str,
         **settings: Any,
@@ -53,10 +55,10 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
         self.options, self.work, self.lock = options, work, lock
         super().__init__(declare_parameters(run_alone, work, options), **settings)
 
-    async def within(self, run: RunContext, options: OptionsT) -> State[Any]:
-        """Run it as a part of another run, with what that holds open; return its state."""
+    async def within(self, run: RunContext, options: OptionsT) -> Outcome:
+        """Run it as a part of another run, with what that holds open; return its outcome."""
         part = run.begin_part(options.select(run.store), batch=options.uses_batches)
-        return await self.begin(part, options)
+        return await read_outcome(await self.begin(part, options))
 
     async def begin(self, run: RunContext, options: OptionsT) -> State[Any]:
         """Run it in a context whose plan is of these options; return its state."""
@@ -80,12 +82,12 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
             tags(*([f"edition:{edition}"] if edition else [])),
         ):
             run.renew_if_shared()
-            return await self.work(run, options)
+            return to_state(await self.work(run, options))
 
 
 def warehouse_flow(
     name: str, options: type[OptionsT], run_name: RunName, lock: str = ""
-) -> Callable[[Callable[[RunContext, OptionsT], Awaitable[State[None]]]], WarehouseFlow[OptionsT]]:
+) -> Callable[[Callable[[RunContext, OptionsT], Awaitable[Outcome]]], WarehouseFlow[OptionsT]]:
     """Make a flow of a function of a run's context and the flow's options.
 
     lock: work that one process at a time may do in a lake, which no process owns as a whole, e.g.
@@ -97,13 +99,13 @@ def warehouse_flow(
 
 def plain_flow(
     name: str, options: type[OptionsT], run_name: RunName
-) -> Callable[[Callable[[OptionsT], Awaitable[State[None]]]], AsyncFlow]:
+) -> Callable[[Callable[[OptionsT], Awaitable[Outcome]]], AsyncFlow]:
     """Make a flow of a function of its options that opens the warehouse itself: it closes it while
     a person decides."""
 
-    def make(work: Callable[[OptionsT], Awaitable[State[None]]]) -> AsyncFlow:
+    def make(work: Callable[[OptionsT], Awaitable[Outcome]]) -> AsyncFlow:
         async def run(**given: Any) -> State[None]:
-            return await work(options.model_validate(given))
+            return to_state(await work(options.model_validate(given)))
 
         return Flow(
             declare_parameters(run, work, options),

@@ -72,11 +72,9 @@ async def archive_pages(
     first_looks = {row.url: row for row in warehouse.rows(Fetch, unreached, [edition, source])}
     looks = find_second_looks(warehouse, edition)
     due = {url for (url, of), at in looks.items() if of == source and at <= utc_now()}
-    answered = False
 
     async def keep(page: PageRequest, fetched: FetchResult) -> None:
-        nonlocal answered
-        answered = answered or not fetched.deferred
+        fetcher.answered = fetcher.answered or not fetched.deferred
         # What came once stays evidence, so a later failure does not replace it.
         if fetched.sha or page.url not in there:
             row = build_fetch_row(edition, page, fetched)
@@ -84,7 +82,7 @@ async def archive_pages(
                 source == "direct" and (fetched.is_unreached or fetched.is_temporary_error)
             )
             # A service that has some pages at each look, as its limit allows, comes to have all.
-            postponed = fetched.deferred and answered and source != "direct"
+            postponed = fetched.deferred and fetcher.answered and source != "direct"
             if may_pass and (postponed or not page.is_last_look):  # an early look changes nothing
                 first = None if page.is_last_look else first_looks.get(page.url)
                 row = first or row.model_copy(update={"outcome": "unreached"})

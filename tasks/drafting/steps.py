@@ -26,6 +26,8 @@ from tasks.judges.questions.draft_keywords import DraftKeywords
 from tasks.judges.questions.draft_rubrics import DraftedRubric, DraftRubrics
 from tasks.judges.questions.grade_items import GradeItems, RubricItem
 from tasks.judges.questions.write_closed_book import WriteClosedBook
+from tasks.models.errors import may_pass
+from tasks.outcome import PartLeft
 from tasks.protocols.rigorous.protocol import GRADE_ITEM
 from tasks.warehouse.rows import Status
 
@@ -34,7 +36,7 @@ MAX_PROBLEMS = 20
 ValueT = TypeVar("ValueT")
 
 
-class DraftOpen(Exception):
+class DraftOpen(PartLeft):
     """The judge gave no usable answer to a step; the next run continues there."""
 
 
@@ -192,7 +194,7 @@ async def measure_closed_book_share(
     )
     for answer in answers:
         if answer.status is not Status.OK or answer.label is None:
-            raise DraftOpen(f"grade_item: {answer.reason}")
+            raise DraftOpen(f"grade_item: {answer.reason}", may_pass=may_pass(answer.reason))
     given = fsum(float(answer.label or 0) for answer in answers)
     return given / sum(rubric.points for rubric in rubrics)
 
@@ -225,5 +227,7 @@ def _require_value(answer: StepAnswer[ValueT], step: str) -> ValueT:
         DraftOpen: there is no usable answer.
     """
     if answer.value is None:
-        raise DraftOpen(f"{step}: {answer.reason or answer.status.value}")
+        raise DraftOpen(
+            f"{step}: {answer.reason or answer.status.value}", may_pass=may_pass(answer.reason)
+        )
     return answer.value

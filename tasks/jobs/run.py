@@ -23,6 +23,7 @@ from tasks.agents.agent import (
 )
 from tasks.agents.kind import Ask
 from tasks.agents.registry import describe_doubtful_end, find_kind, read_answer
+from tasks.base import format_count
 from tasks.jobs.pending import PendingReport
 from tasks.jobs.rows import (
     build_answer_fields,
@@ -41,13 +42,14 @@ from tasks.jobs.rows import (
 )
 from tasks.jobs.searches import grant_access
 from tasks.models.errors import (
-    Misconfigured,
     QuotaExhausted,
     RequestRejected,
     StopStage,
     TransientError,
+    Unreachable,
 )
 from tasks.models.prices import BudgetReservation
+from tasks.outcome import PartLeft
 from tasks.run import RunContext
 from tasks.scoring.agent_models import describe_change
 from tasks.secrecy.guard import KeyGuard
@@ -64,7 +66,7 @@ OVERDUE_POLLS = 3
 ERROR_CHARS = 2000
 
 
-class NoReport(Exception):
+class NoReport(PartLeft):
     """The report did not come; its job's row says why and what is next."""
 
 
@@ -83,15 +85,15 @@ class JobRunner:
     """Finds our keys in what comes back."""
     only_looks: bool = False
     """Whether it starts nothing and looks at each job without waiting for its end."""
-    reached: bool = False
-    """Whether the agent has answered in this run."""
+    answers: int = 0
+    """How often the agent has answered in this run."""
     models: list[str] = field(default_factory=list)
     """The model of each report of the edition, as far as it is known."""
     in_flight: set[asyncio.Task[Any]] = field(default_factory=set)
     """Requests that are being paid for: an interrupted run still waits for them."""
 
-    async def get_report(self, item: PendingReport) -> None:
-        """Get one report, continuing where an earlier run stopped.
+    async def get_report(self, item: PendingReport) -> str:
+        """Get one report, continuing where an earlier run stopped; return a line about its job.
 
         Raises:
             NoReport: it did not come; its row says why.
@@ -106,7 +108,7 @@ class JobRunner:
                 second = make_job(item, self.ask.kind, self.reply)
                 job = await self._get_answered(item, second, [first], money)
                 answer = await self._read_answer(job, money)
-        await self._finish(item, job, answer)
+        return await self._finish(item, job, answer)
 
     @asynccontextmanager
     async def closing(self) -> AsyncIterator["JobRunner"]:
@@ -165,7 +167,10 @@ class JobRunner:
                 raise NoReport(describe_unreadable(job)) from None
             if tries == limits.start_tries:
                 how = "sent, without an answer" if refused.maybe_billed else "not sent"
-                raise NoReport(f"{how}; the next run sends it again: {refused}") from None
+                raise NoReport(
+                    f"{how}; the next run sends it again: {refused}",
+                    may_pass=not refused.maybe_billed,
+                ) from None
             self._check_reached(refused, tries)
             wait = limits.first_wait_seconds * 2 ** (tries - 1) * random.uniform(0.8, 1.2)
             again = max(wait, refused.hint_seconds or 0.0)
@@ -173,10 +178,10 @@ class JobRunner:
             await asyncio.sleep(again)
 
     def _check_reached(self, error: TransientError, tries: int) -> None:
-        """Raise Misconfigured if the agent has never been reached."""
-        self.reached |= error.kind != "connection" or error.maybe_billed
-        if not self.reached and tries >= UNREACHED_TRIES:
-            raise Misconfigured(
+        """Raise Unreachable if the agent has never been reached."""
+        self.answers += error.kind != "connection" or error.maybe_billed
+        if not self.answers and tries >= UNREACHED_TRIES:
+            raise Unreachable(
                 f"{self.agent} cannot be reached ({error}). Start it, or check its address; "
                 f"`evergreen agents check {self.agent}` says more."
             )
@@ -207,7 +212,7 @@ class JobRunner:
             status = await self.client.start(question)
         except (TransientError, RequestRejected, StopStage) as error:
             return await self._handle_send_error(job, error, money)
-        self.reached = True
+        self.answers += 1
         return await self._record_status(job, status), None
 
     async def _handle_send_error(
@@ -279,7 +284,7 @@ class JobRunner:
             raise NoReport(f"{error}; {suggest_ask_again(job)}") from None
         except TransientError as failed:
             return await self._update(job, polls=polls, error=str(failed)[:ERROR_CHARS]), failed
-        self.reached = True
+        self.answers += 1
         return await self._record_status(job, status, polls=polls), None
 
     async def _record_status(self, job: Job, status: JobStatus, **more: Any) -> Job:
@@ -338,8 +343,8 @@ class JobRunner:
         counts = "; it counts as a missing report" if is_missing else ""
         raise NoReport(f"{error_text}{counts}; {suggest_ask_again(job)}")
 
-    async def _finish(self, item: PendingReport, job: Job, answer: JobAnswer) -> None:
-        """Write the report and its job's final row in one transaction."""
+    async def _finish(self, item: PendingReport, job: Job, answer: JobAnswer) -> str:
+        """Write the report and its job's final row in one transaction; return a line about it."""
         try:
             text = await render_text(self.run.helpers, answer, item.kind, self.ask.citations)
         except UnreadableJobAnswer as error:
@@ -355,6 +360,8 @@ class JobRunner:
             if change := describe_change(self.models, model):
                 self.run.warn(f"{self.agent} {change}")
             self.models.append(model)
+        usd = "price unknown" if done.cost_usd is None else f"${done.cost_usd:,.4f}"
+        return f"{len(text):,} characters, {usd}, {format_count(done.polls, 'poll')}"
 
     async def _update(self, job: Job, **changes: Any) -> Job:
         """Store changes, without our keys: an agent may hand back what it was given."""

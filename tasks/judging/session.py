@@ -55,6 +55,10 @@ class JudgeSession:
             return None
         return most if self.max_calls is None else min(most, ITEMS_PER_CALL * self.max_calls)
 
+    def count_answers(self) -> int:
+        """Count the answers that the judge's model has given in this session."""
+        return self.gateway.n_bought if self.gateway else 0
+
     async def wait_for_capacity(self) -> None:
         """Wait until the model needs more work, so that another cell should start."""
         if self.gateway:

@@ -1,8 +1,16 @@
 """Errors of calls to models, by what they mean for the caller."""
 
+import re
 from typing import Literal
 
 from tasks.errors import ExpectedError
+
+UNANSWERED = re.compile(r"failed \(attempt \d+\): (connection|server|rate_limit): ")
+
+
+def may_pass(reason: str | None) -> bool:
+    """Whether a gateway's reason says that nobody answered, so that nothing was bought."""
+    return UNANSWERED.search(reason or "") is not None
 
 
 class ModelError(ExpectedError):
@@ -58,6 +66,10 @@ class StopStage(ModelError):
 
 class Misconfigured(StopStage):
     """The key is missing or wrong, or the model or endpoint does not exist."""
+
+
+class Unreachable(StopStage):
+    """The endpoint was never reached, however often it was tried."""
 
 
 class RunInterrupted(StopStage):

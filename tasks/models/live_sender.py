@@ -14,7 +14,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
 from tasks.configuration.models import Limits, Retries
 from tasks.models.client import ModelClient
-from tasks.models.errors import Misconfigured, QuotaExhausted, StopStage, TransientError
+from tasks.models.errors import QuotaExhausted, StopStage, TransientError, Unreachable
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.limits import AdaptiveConcurrency, RateLimits
 from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice
@@ -126,7 +126,7 @@ class LiveSender:
         if self._reached or tries < min(UNREACHED_TRIES, self._retries.tries):
             return
         self.stop(
-            Misconfigured(
+            Unreachable(
                 f"{request.model} cannot be reached ({error}). Start its server, or check "
                 "`base_url`, or the variable that `base_url_env` names, in configs/judges.yaml."
             )

@@ -22,7 +22,7 @@ from tasks.warehouse.contents import PageStore
 from tasks.warehouse.pages import FetchSource
 from tasks.web.connections import GuardedClient
 from tasks.web.direct import DirectSource, RobotsRules
-from tasks.web.errors import HostsBusy, ServiceUnusable
+from tasks.web.errors import FetchingStopped, HostsBusy, ServiceUnusable
 from tasks.web.hosts import HostThrottle
 from tasks.web.page import FetchResult, PageRequest
 from tasks.web.readers import PageReaders
@@ -45,36 +45,31 @@ class OutageDetector:
     service has. If the probe fails as well, fetching stops.
 
     Args:
-        on_fetched: receives the results.
         source: where the pages are from; it decides when to stop instead.
-        answered: URLs whose servers are known to answer.
         patience_seconds: how long to wait before probing; missing hosts fail faster than others
             answer.
     """
 
-    def __init__(
-        self,
-        on_fetched: OnFetched,
-        source: WebSource,
-        answered: Sequence[str],
-        patience_seconds: float,
-    ) -> None:
-        self._on_fetched = on_fetched
+    def __init__(self, source: WebSource, patience_seconds: float) -> None:
+        self.answered: Sequence[str] = ()
+        """URLs whose servers are known to answer."""
         self._source = source
-        self._answered = answered
         self._last_answered: list[str] = []
         self._patience = patience_seconds
-        self._held: list[tuple[PageRequest, FetchResult, str]] = []
+        self._held: list[tuple[PageRequest, FetchResult, str, OnFetched]] = []
         self._lock = asyncio.Lock()
+        self._down: FetchingStopped | None = None
 
-    async def add(self, wanted: PageRequest, found: FetchResult, host: str) -> None:
-        """Add the result of a page of `host`.
+    async def add(
+        self, wanted: PageRequest, found: FetchResult, host: str, on_fetched: OnFetched
+    ) -> None:
+        """Add the result of a page of `host`, which `on_fetched` is to receive.
 
         Raises:
             FetchingStopped: nothing can be reached; the held results are not passed on.
         """
         if found.is_unreached or found.reached is False:
-            self._held.append((wanted, found, host))
+            self._held.append((wanted, found, host, on_fetched))
             async with self._lock:
                 if self._held and monotonic() - self._held[0][1].known_at >= self._patience:
                     await self._raise_if_down()
@@ -82,7 +77,7 @@ class OutageDetector:
         if found.reached:
             self._last_answered = [found.final_url] if found.final_url else []
             await self._release(found.known_at)
-        await self._on_fetched(wanted, found)
+        await on_fetched(wanted, found)
 
     async def finish(self) -> None:
         """Pass on all held results after the last page.
@@ -90,29 +85,38 @@ class OutageDetector:
         Raises:
             FetchingStopped: as `add`.
         """
-        await self._raise_if_down()
+        async with self._lock:
+            await self._raise_if_down()
         await self._release(inf)
+
+    def check(self) -> None:
+        """Raise FetchingStopped if it is known that nothing can be reached."""
+        if self._down:
+            raise type(self._down)(*self._down.args)
 
     async def _release(self, until: float) -> None:
         """Pass on held results that failed before `until`: the network was up afterwards."""
         settled = [held for held in self._held if held[1].known_at <= until]
         self._held = [held for held in self._held if held[1].known_at > until]
-        for wanted, found, _ in settled:
-            await self._on_fetched(wanted, found)
+        for wanted, found, _, on_fetched in settled:
+            await on_fetched(wanted, found)
 
     async def _raise_if_down(self) -> None:
         """Probe the network if pages are held; raise if it is down."""
+        self.check()
         if not self._held:
             return
-        if not await self._source.is_up([*self._last_answered, *self._answered]):
-            hosts = format_count(len({host for *_, host in self._held}), "host")
+        if not await self._source.is_up([*self._last_answered, *self.answered]):
+            hosts = format_count(len({host for _, _, host, _ in self._held}), "host")
             last = self._held[-1][1].error
-            raise self._source.make_outage_error(f"{hosts} tried; the last: {last}")
+            self._down = self._source.make_outage_error(f"{hosts} tried; the last: {last}")
+            raise self._down
         await self._release(inf)
 
 
 class Fetcher:
-    """Fetches pages from one source.
+    """Fetches pages from one source, as often as it is asked: what it learns of the network and of
+    hosts, it keeps.
 
     Args:
         group: returns a page's group; at most `per_group` pages of a group are fetched at once.
@@ -129,7 +133,9 @@ class Fetcher:
         self.source = source
         self._group = group
         self._per_group = per_group
-        self._patience = patience_seconds
+        self.answered = False
+        """Whether any page was answered for, rather than put off by its host or service."""
+        self._outages = OutageDetector(source, patience_seconds)
 
     async def fetch_all(
         self,
@@ -151,7 +157,7 @@ class Fetcher:
             UnwritableWarehouse: a page could not be stored.
             What `on_fetched` raises.
         """
-        outages = OutageDetector(on_fetched, self.source, answered_before, self._patience)
+        self._outages.answered = answered_before
         groups: dict[str, deque[PageRequest]] = {}
         for page in wanted:
             groups.setdefault(self._group(page), deque()).append(page)
@@ -170,10 +176,10 @@ class Fetcher:
         try:
             async with asyncio.TaskGroup() as workers:
                 for _ in range(min(len(shifts), MAX_WORKERS)):
-                    workers.create_task(self._work(shifts, outages, defer))
+                    workers.create_task(self._work(shifts, on_fetched, defer))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
-        await outages.finish()
+        await self._outages.finish()
         if deferred:
             raise (ServiceUnusable if self.source.name else HostsBusy)(
                 f"{len(deferred):,} pages were not fetched, because their hosts ask for a longer "
@@ -183,18 +189,19 @@ class Fetcher:
     async def _work(
         self,
         shifts: deque[deque[PageRequest]],
-        outages: OutageDetector,
+        on_fetched: OnFetched,
         defer: OnFetched,
     ) -> None:
         while shifts:
             pages = shifts.popleft()
             while pages:
+                self._outages.check()
                 page = pages.popleft()
                 found = await self.source.fetch(page)
                 if found.deferred:
                     await defer(page, found)
                 else:
-                    await outages.add(page, found, _host_of(page))
+                    await self._outages.add(page, found, _host_of(page), on_fetched)
 
 
 @asynccontextmanager
