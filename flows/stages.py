@@ -188,7 +188,9 @@ def _make_part_task(stage: Stage[Any, PartT]) -> Callable[..., Any]:
             get_run_logger().info("%s", said)
         return to_state(Outcome("done", said or ""))
 
-    return _make_task(stage.task, "{title}", PART_RETRIES, PART_RETRY_SECONDS, may_pass)(do_part)
+    made = _make_task(stage.task, "{title}", PART_RETRIES, PART_RETRY_SECONDS, may_pass)
+    made_task: Callable[..., Any] = made(do_part)
+    return made_task
 
 
 def _make_task(

@@ -110,11 +110,7 @@ def _make_fetch_stage(source: FetchSource) -> Stage[PageRequest, Pages]:
         task="fetch_pages",
         item="page",
         inputs=("claims",),
-        outputs=(
-            Output(
-                "fetch", Fetch, f"source = '{source}' AND outcome <> 'unreached'", many="fetches"
-            ),
-        ),
+        outputs=(Output("fetch", Fetch, f"source = '{source}' AND {ANSWERED}", many="fetches"),),
         find_pending=find_pending,
         open=open_stage,
         split=split_by_host,

@@ -14,7 +14,6 @@ import pytest
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 
-from flows.import_edition import hash_files
 from tasks.agents.kinds.file_drop import FileDropAsk
 from tasks.annotation.table import read_table
 from tasks.benchmarks.answer_files import read_answers
@@ -251,14 +250,6 @@ def test_no_folder_of_an_edition_is_listed_elsewhere(
     (inbox / folder).symlink_to(secret.parent)
     with pytest.raises(ExpectedError, match="leads out of"):
         Layout.open(inbox).list_files(folder, ".md")
-
-
-def test_the_key_of_an_import_reads_nothing_elsewhere(inbox: Path, secret: Path) -> None:
-    """The sha-256 of an imported folder does not tell whether a file elsewhere has changed."""
-    (inbox / "a.md").symlink_to(secret)
-    before = hash_files(inbox)
-    secret.write_text("changed")
-    assert hash_files(inbox) == before
 
 
 @pytest.mark.parametrize("form", ["{0}", "file://{0}"])

@@ -4,6 +4,7 @@ What a flow does is the same; what Prefect makes of it is for tests/processes an
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -17,7 +18,7 @@ from prefect.utilities.annotations import quote
 from prefect.utilities.callables import get_call_parameters
 
 import flows.run
-from flows import stages
+from flows import lineage, stages
 from flows.runtime import artifacts, history, progress
 from tasks.models import gateway
 
@@ -48,6 +49,8 @@ def plain_prefect() -> Iterator[Artifacts]:
         patch.setattr(history, "wait_until_stored", lambda *_: None)
         # No server has to keep up with the cells that start.
         patch.setattr(stages, "REMOTE_STARTS_PER_SECOND", 10_000.0)
+        patch.setattr(stages, "get_run_logger", lambda: logging.getLogger("plain runs"))
+        patch.setattr(lineage, "emit_event", lambda *_, **__: None)
         # How long a cell that asks nothing holds up the next one.
         patch.setattr(gateway, "ADMISSION_TIMEOUT_SECONDS", 0.05)
         yield added

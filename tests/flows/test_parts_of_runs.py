@@ -13,6 +13,7 @@ from prefect.states import Completed
 from flows.fetch import fetch
 from flows.runtime.warehouse import warehouse_flow
 from flows.stages import run_stage
+from tasks.outcome import Outcome
 from tasks.planning.options import EvaluateOptions, FetchOptions, FlowOptions, ReadOptions
 from tasks.run import RunContext
 from tasks.stage import Ownership, Stage, Worker
@@ -32,8 +33,9 @@ def test_only_the_options_of_a_part_have_it_use_batches(
 ) -> None:
     begun: list[RunContext] = []
 
-    async def begin(part: RunContext, _: FlowOptions) -> None:
+    async def begin(part: RunContext, _: FlowOptions) -> State[None]:
         begun.append(part)
+        return Completed()
 
     monkeypatch.setattr(fetch, "begin", begin)
     with open_warehouse(tmp_path / "w.duckdb") as store, run_of(store) as run:
@@ -65,7 +67,7 @@ def test_a_part_that_another_process_does_holds_up_no_other_of_its_title(tmp_pat
         title=lambda part: "Mercury",
     )  # fmt: skip
     with plain_prefect(), open_warehouse(tmp_path / "w.duckdb") as store, run_of(store) as run:
-        assert asyncio.run(run_stage(run, stage)) == []
+        assert asyncio.run(run_stage(run, stage)).kind == "done"
     assert sorted(asked) == [(1, False), (1, True), (2, False), (2, True)]
 
 
@@ -77,9 +79,9 @@ def test_what_was_planned_before_a_lock_counts_only_where_nobody_else_works(
     plans = []
 
     @warehouse_flow("seen", ReadOptions, "seen")
-    async def seen(run: RunContext, options: ReadOptions) -> State[None]:
+    async def seen(run: RunContext, options: ReadOptions) -> Outcome:
         plans.append(run.plan)
-        return Completed()
+        return Outcome("done", "")
 
     with plain_prefect(), open_warehouse(tmp_path / "w.duckdb") as store, run_of(store) as run:
         monkeypatch.setattr(store.locks, "shared", shared)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from flows.runtime import task_runs
-from flows.runtime.task_runs import Failure, Later, format_failures, run_items
+from flows.runtime.task_runs import Later, run_items
 from tasks.models.errors import Misconfigured
+from tasks.outcome import Failure, format_failures
 from tasks.warehouse.errors import UnwritableWarehouse
 
 
@@ -31,7 +32,7 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
     shown = Bar()
 
     @asynccontextmanager
-    async def stage_progress(stage: str, total: int) -> AsyncIterator[Bar]:
+    async def stage_progress(stage: str, total: int, item: str) -> AsyncIterator[Bar]:
         yield shown
 
     monkeypatch.setattr(task_runs, "stage_progress", stage_progress)
@@ -50,7 +51,7 @@ def run(
         return errors[item]
 
     work = [(item, item) for item in errors]
-    return asyncio.run(run_items("pages", work, one, **settings)), begun
+    return asyncio.run(run_items("pages", work, one, **settings)).failures, begun
 
 
 def test_an_item_that_fails_stops_no_other(bar: Bar) -> None:
@@ -90,7 +91,8 @@ def test_an_item_that_has_to_wait_is_run_once_more_when_the_others_are_done(bar:
         begun.append(item)
         return Later() if begun.count(item) == 1 and item == "a" else None
 
-    assert asyncio.run(run_items("verdicts", [("a", "a"), ("b", "b")], one, concurrency=1)) == []
+    found = asyncio.run(run_items("verdicts", [("a", "a"), ("b", "b")], one, concurrency=1))
+    assert (found.failures, found.n, found.left) == ([], 2, 0)
     assert (begun, bar.done) == (["a", "b", "a"], 2)
 
 

@@ -11,7 +11,7 @@ from prefect.settings import PREFECT_CLIENT_MAX_RETRIES
 from flows.runtime import watched_runs
 from flows.runtime.server import ServerLost
 from flows.runtime.watched_runs import watch
-from flows.stages import run_stage_flow
+from flows.stages import run_stage
 from tasks.run import Plan, Selection
 
 
@@ -92,7 +92,7 @@ def test_no_stage_starts_after_an_interruption_that_prefect_has_dropped() -> Non
         task.cancel()
         with suppress(asyncio.CancelledError):  # as Prefect does while a flow ends
             await asyncio.sleep(0)
-        await run_stage_flow(context, stage)
+        await run_stage(context, stage)
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(run())
