@@ -34,7 +34,11 @@ def serve(
         typer.Option(metavar="FLOW", help=f"One of {', '.join(SERVED_FLOWS)}; may be repeated."),
     ] = None,
     name: Annotated[
-        str, typer.Option(help="The deployments' name; the warehouse's name if not given.")
+        str,
+        typer.Option(
+            help="Ends the deployments' names; the warehouse's name if not given, unless that is "
+            "'warehouse'."
+        ),
     ] = "",
     pool: Annotated[
         str,
@@ -67,7 +71,7 @@ def serve(
                 f"{each!r} is none of {', '.join(SERVED_FLOWS)}.", param_hint="--only"
             )
     load_refresh()  # report its errors before starting a server
-    names = only or SERVED_FLOWS
+    names = only or list(SERVED_FLOWS)
     with start_server(port) as api_url:
         _serve_until_ended(
             names,
@@ -100,7 +104,8 @@ def _serve_until_ended(
     warnings.filterwarnings("ignore", "coroutine 'Runner.astop'", RuntimeWarning)
     with suppress(TerminationSignal):
         asyncio.run(serving.check_names(served))
-        run_watched(serve_them(served, on_message=print_always, **settings))
+        former = asyncio.run(serving.retire_former(served))
+        run_watched(serve_them([*former, *served], on_message=print_always, **settings))
 
 
 def _print_served(names: Sequence[str], warehouse: Location, api_url: str) -> None:

@@ -58,7 +58,7 @@ async def _mark_silent_runs(
     client: PrefectClient, deployments: Sequence[UUID], on_message: Callable[[str], None]
 ) -> None:
     """Mark runs without heartbeats as crashed."""
-    for run in await _find_runs(client, deployments, StateType.RUNNING, StateType.PENDING):
+    for run in await find_runs(client, deployments, StateType.RUNNING, StateType.PENDING):
         since = datetime.now(UTC) - timedelta(seconds=SILENT_SECONDS)
         if (
             run.state
@@ -77,7 +77,7 @@ async def _resume_crashed_runs(
     on_message: Callable[[str], None],
     reported: set[UUID],
 ) -> None:
-    for run in await _find_runs(client, deployments, StateType.CRASHED):
+    for run in await find_runs(client, deployments, StateType.CRASHED):
         if run.state is None or run.state.timestamp < datetime.now(UTC) - MAX_CRASH_AGE:
             continue
         # Not the run's own count, which also counts its waits for the warehouse.
@@ -97,9 +97,10 @@ async def _resume_crashed_runs(
             )
 
 
-async def _find_runs(
+async def find_runs(
     client: PrefectClient, deployments: Sequence[UUID], *types: StateType
 ) -> list[FlowRun]:
+    """Return the runs of deployments that are in a state of one of these types."""
     wanted = FlowRunFilter(
         deployment_id=FlowRunFilterDeploymentId(any_=list(deployments)),
         state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(types))),
