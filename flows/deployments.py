@@ -14,7 +14,7 @@ import httpx
 from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
-from prefect.client.schemas.objects import TERMINAL_STATES, FlowRun, StateType
+from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
@@ -31,6 +31,7 @@ from prefect.workers.process import (
 
 from flows import engine
 from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
+from flows.runtime.closing import UNFINISHED
 from flows.runtime.recovery import find_runs, watch_runs
 from flows.runtime.served import DEPLOYED, TAG, find_deployments
 from flows.runtime.server import ServerError
@@ -46,7 +47,6 @@ TAGS = {
     "rejudge": ["on demand"],
 }
 """Tags for the UI's filters, in addition to that of all."""
-UNFINISHED = {*StateType} - TERMINAL_STATES
 RUN_COMMAND = shlex.join(engine.COMMAND)
 # Runner (3.8.8) has no setting for it.
 vars(prefect_runner)["EngineCommandStarter"] = partial(EngineCommandStarter, command=RUN_COMMAND)

@@ -92,6 +92,7 @@ def _run_and_store_history(
     api_url: str, name: str, options: FlowOptions, plan: Plan | None
 ) -> tuple[bool, str]:
     from flows.runtime.history import wait_until_stored
+    from flows.runtime.recovery import close_dead_runs
     from flows.runtime.task_runs import TASK_RUNS
     from flows.runtime.warehouse import open_terminal_run
     from flows.runtime.watched_runs import run_watched
@@ -100,6 +101,7 @@ def _run_and_store_history(
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    asyncio.run(close_dead_runs(print_message))
     before = next(TASK_RUNS)
     flow = load_flow(name)
     if plan is None:
