@@ -30,6 +30,7 @@ from prefect.workers.process import (
 )
 
 from flows import engine
+from flows.alerts import stay_heard
 from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
 from flows.runtime.closing import UNFINISHED
 from flows.runtime.recovery import find_runs, watch_runs
@@ -216,11 +217,15 @@ async def retire_former(served: Sequence[RunnerDeployment]) -> list[RunnerDeploy
 async def _run_with_recovery(
     working: Any, ids: Sequence[UUID], resumes: int, on_message: Callable[[str], None]
 ) -> None:
-    watching = asyncio.create_task(watch_runs(ids, resumes, on_message))
+    beside = [
+        asyncio.create_task(watch_runs(ids, resumes, on_message)),
+        asyncio.create_task(stay_heard(load_refresh(), on_message)),
+    ]
     try:
         await working
     finally:
-        watching.cancel()
+        for task in beside:
+            task.cancel()
 
 
 def _describe_flow(served: Flow[..., Any]) -> str:

@@ -96,6 +96,7 @@ def _serve_until_ended(
     from prefect.exceptions import TerminationSignal
 
     from flows import deployments as serving  # Prefect reads its settings at import
+    from flows.alerts import set_up_alerts
     from flows.runtime.recovery import close_dead_runs
     from flows.runtime.watched_runs import run_watched
 
@@ -107,6 +108,7 @@ def _serve_until_ended(
         asyncio.run(serving.check_names(served))
         former = asyncio.run(serving.retire_former(served))
         asyncio.run(close_dead_runs(print_always))
+        asyncio.run(set_up_alerts(load_refresh().alerts))
         run_watched(serve_them([*former, *served], on_message=print_always, **settings))
 
 

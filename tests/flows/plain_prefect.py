@@ -18,7 +18,7 @@ from prefect.utilities.callables import get_call_parameters
 
 import flows.run
 from flows import stages
-from flows.runtime import artifacts, history, progress, recovery
+from flows.runtime import announcing, artifacts, history, progress, recovery
 from tasks.models import gateway
 
 Artifacts = list[dict[str, Any]]
@@ -46,6 +46,7 @@ def plain_prefect() -> Iterator[Artifacts]:
         patch.setattr(progress, "aupdate_progress_artifact", update)
         patch.setattr(flows.run, "start_server", lambda: nullcontext("no server"))
         patch.setattr(history, "wait_until_stored", lambda *_: None)
+        patch.setattr(announcing, "emit_event", lambda *_, **__: None)
         patch.setattr(recovery, "list_runs", lambda **_: [])  # no server knows those of other tests
         # No server has to keep up with the cells that start.
         patch.setattr(stages, "REMOTE_STARTS_PER_SECOND", 10_000.0)
