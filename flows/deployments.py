@@ -22,6 +22,7 @@ from prefect.runner import Runner
 from prefect.runner import runner as prefect_runner
 from prefect.runner._starter_engine import EngineCommandStarter
 from prefect.types.entrypoint import EntrypointType
+from prefect.utilities.callables import ParameterSchema
 from prefect.workers.process import (
     ProcessJobConfiguration,
     ProcessWorker,
@@ -29,20 +30,24 @@ from prefect.workers.process import (
 )
 
 from flows import engine
+from flows.alerts import stay_heard
 from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
-from flows.runtime.recovery import watch_runs
+from flows.runtime.closing import UNFINISHED
+from flows.runtime.recovery import find_runs, watch_runs
+from flows.runtime.served import DEPLOYED, TAG, find_deployments
 from flows.runtime.server import ServerError
 from tasks.editions.refresh import load_refresh
-from tasks.warehouse.location import Location
+from tasks.warehouse.location import DEFAULT_LOCATION, Location, parse_location
 
 SERVED: dict[str, Flow[..., Any]] = {name: load_flow(name) for name in SERVED_FLOWS}
+DEFAULT_NAME = parse_location(DEFAULT_LOCATION).name
 TAGS = {
     "backfill": ["on demand"],
     "publish": ["results"],
     "refresh": ["monthly"],
     "rejudge": ["on demand"],
 }
-"""Tags for the UI's filters, in addition to `evergreen`."""
+"""Tags for the UI's filters, in addition to that of all."""
 RUN_COMMAND = shlex.join(engine.COMMAND)
 # Runner (3.8.8) has no setting for it.
 vars(prefect_runner)["EngineCommandStarter"] = partial(EngineCommandStarter, command=RUN_COMMAND)
@@ -56,16 +61,18 @@ def build_deployments(
 
     The flows' docstrings become the descriptions of deployments and parameters in the UI.
 
-    name: the deployments' name; the warehouse's unless given.
+    name: ends the deployments' names, beside what they do; the warehouse's name unless given, and
+        nothing for the default name.
     """
+    suffix = f"-{name or warehouse.name}" if name or warehouse.name != DEFAULT_NAME else ""
     cron = load_refresh().schedule
     schedules = [CronSchedule(cron=cron.cron, timezone=cron.timezone)] if cron else []
-    return [
+    built: list[RunnerDeployment] = [
         served.to_deployment(  # type: ignore[misc]  # awaitable only where a loop runs
-            name=name or warehouse.name,
+            name=SERVED_FLOWS[flow] + suffix,
             description=_describe_flow(served),
             parameters={"warehouse": warehouse.url},
-            tags=["evergreen", *TAGS.get(flow, ["stage"])],
+            tags=[TAG, *TAGS.get(flow, ["stage"])],
             schedules=schedules if flow == "refresh" else [],
             # By module: the flow's file imports others of the project.
             entrypoint_type=EntrypointType.MODULE_PATH,
@@ -73,6 +80,17 @@ def build_deployments(
         for flow, served in SERVED.items()
         if not names or flow in names
     ]
+    for each in built:
+        schema = each._parameter_openapi_schema.model_dump(exclude_unset=True)
+        each._parameter_openapi_schema = ClosedSchema(**schema, additionalProperties=False)
+    return built
+
+
+class ClosedSchema(ParameterSchema):
+    """The schema of a flow's parameters by which the API refuses unknown names: a run that is given
+    one would crash, and be restarted."""
+
+    additionalProperties: bool = False  # noqa: N815 - as in JSON Schema
 
 
 async def serve(
@@ -174,14 +192,40 @@ async def check_names(served: Sequence[RunnerDeployment]) -> None:
                 )
 
 
+async def retire_former(served: Sequence[RunnerDeployment]) -> list[RunnerDeployment]:
+    """Remove the deployments of the same flows and warehouse that have other names, since their
+    schedules would begin a month twice; return those whose runs have not ended, to be served as
+    well, without a schedule."""
+    kept = []
+    async with get_client() as client:
+        for each in served:
+            found = await find_deployments(
+                client, str(each.flow_name), each.parameters["warehouse"]
+            )
+            for former in found:
+                if former.name == each.name or DEPLOYED in former.tags:
+                    continue
+                unscheduled = each.model_copy(update={"name": former.name, "schedules": []})
+                await unscheduled.aapply()
+                if await find_runs(client, [former.id], *UNFINISHED):
+                    kept.append(unscheduled)
+                else:
+                    await client.delete_deployment(former.id)
+    return kept
+
+
 async def _run_with_recovery(
     working: Any, ids: Sequence[UUID], resumes: int, on_message: Callable[[str], None]
 ) -> None:
-    watching = asyncio.create_task(watch_runs(ids, resumes, on_message))
+    beside = [
+        asyncio.create_task(watch_runs(ids, resumes, on_message)),
+        asyncio.create_task(stay_heard(load_refresh(), on_message)),
+    ]
     try:
         await working
     finally:
-        watching.cancel()
+        for task in beside:
+            task.cancel()
 
 
 def _describe_flow(served: Flow[..., Any]) -> str:

@@ -7,10 +7,13 @@ An error that a user can fix is logged as on the command line: its message, with
 """
 
 import logging
+import os
 import runpy
 import sys
+from uuid import UUID
 
 from flows.registry import SERVED_FLOWS, load_flow
+from flows.runtime.run_locks import RunTaken, hold_run
 from tasks.errors import ExpectedError
 
 COMMAND = (sys.executable, "-P", "-m", "flows.engine")
@@ -28,9 +31,22 @@ def drop_traceback(record: logging.LogRecord) -> bool:
     return True
 
 
+def main(run: UUID) -> None:
+    """Do a served run, unless another process is at it."""
+    try:
+        with hold_run(run):
+            for name in FAILURE_LOGGERS:
+                logging.getLogger(name).addFilter(drop_traceback)
+            for name in SERVED_FLOWS:
+                load_flow(name)
+            runpy.run_module("prefect.engine", run_name="__main__", alter_sys=True)
+    except RunTaken as taken:
+        from prefect.client.orchestration import get_client
+        from prefect.states import Running
+
+        with get_client(sync_client=True) as client:  # it was set to Pending for this process
+            client.set_flow_run_state(run, Running(message=str(taken)), force=True)
+
+
 if __name__ == "__main__":
-    for name in FAILURE_LOGGERS:
-        logging.getLogger(name).addFilter(drop_traceback)
-    for name in SERVED_FLOWS:
-        load_flow(name)
-    runpy.run_module("prefect.engine", run_name="__main__", alter_sys=True)
+    main(UUID(os.environ["PREFECT__FLOW_RUN_ID"]))

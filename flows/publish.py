@@ -11,6 +11,7 @@ import polars as pl
 from prefect import tags
 
 from flows.display.console import print_always
+from flows.runtime.announcing import announce
 from flows.runtime.approval import RunCancelled, get_run_url, wait_for_decision
 from flows.runtime.artifacts import (
     add_costs_artifact,
@@ -123,6 +124,7 @@ async def _publish_site(
 ) -> Outcome:
     site = await run_site_task(store, edition, Path(to), judges, snapshots)
     await _record_publication(store, edition, to, judges)
+    announce("published", edition)
     await add_text_artifact(
         "published", _format_site_summary(site, judges, snapshots, note), f"{edition}: a site."
     )

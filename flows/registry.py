@@ -3,8 +3,17 @@
 from importlib import import_module
 from typing import Any
 
-SERVED_FLOWS = ("ask", "backfill", "collect", "evaluate", "fetch", "publish", "refresh", "rejudge")
-"""The served flows; each has one deployment, named after the warehouse."""
+SERVED_FLOWS = {
+    "ask": "get-reports",
+    "backfill": "add-agents",
+    "collect": "choose-articles",
+    "evaluate": "judge-reports",
+    "fetch": "fetch-pages",
+    "publish": "write-site",
+    "refresh": "make-month",
+    "rejudge": "judge-again",
+}
+"""The served flows, with the names of their deployments: what these do."""
 MAX_RESUMES = 5
 """How often one run is restarted; a run that crashes more often has a permanent problem."""
 

@@ -93,6 +93,7 @@ def _run_and_store_history(
 ) -> tuple[bool, str]:
     from flows.runtime.history import wait_until_stored
     from flows.runtime.outcomes import read_outcome
+    from flows.runtime.recovery import close_dead_runs
     from flows.runtime.task_runs import TASK_RUNS
     from flows.runtime.warehouse import open_terminal_run
     from flows.runtime.watched_runs import run_watched
@@ -101,6 +102,7 @@ def _run_and_store_history(
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    asyncio.run(close_dead_runs(print_message))
     before = next(TASK_RUNS)
     flow = load_flow(name)
     if plan is None:

@@ -12,12 +12,12 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
 from prefect.deployments.flow_runs import arun_deployment
-from prefect.exceptions import ObjectNotFound
 
 from flows.display.console import print_always
 from flows.publish import publish
 from flows.runtime.approval import get_run_url
 from flows.runtime.outcomes import read_outcome
+from flows.runtime.served import find_deployments
 from flows.runtime.steps import LEFT_OUT, WAITING, RunSteps
 from flows.runtime.warehouse import hold_warehouse
 from tasks.configuration.errors import ConfigurationError
@@ -36,16 +36,7 @@ async def check_publishing(month: Month) -> None:
     deployment = _get_current_deployment()
     if deployment is None or month.site is None or not month.site.approve:
         return
-    name = await _find_publish_deployment(deployment)
-    async with get_client() as client:
-        try:
-            await client.read_deployment_by_name(name)
-        except ObjectNotFound:
-            raise ConfigurationError(
-                f"Publishing needs approval in a run of {name}, which is not served. Serve it as "
-                "well (`evergreen serve` without --only), or set `approve: false` in "
-                "configs/refresh.yaml."
-            ) from None
+    await _find_publisher(deployment)
 
 
 async def publish_month(steps: RunSteps, month: Month, warehouse: str) -> None:
@@ -67,7 +58,7 @@ async def publish_month(steps: RunSteps, month: Month, warehouse: str) -> None:
         steps.record("publish", Outcome("done", left_out, other_name=LEFT_OUT))
     elif site.approve and deployment:
         page = await _start_approval_run(
-            edition, site, figures, warehouse, await _find_publish_deployment(deployment)
+            edition, site, figures, warehouse, await _find_publisher(deployment)
         )
         message = f"{edition} is waiting for approval to be published: {page}"
         print_always(message)
@@ -81,7 +72,7 @@ async def publish_month(steps: RunSteps, month: Month, warehouse: str) -> None:
 
 
 async def _start_approval_run(
-    edition: str, site: MonthSite, figures: str, warehouse: str, publisher: str
+    edition: str, site: MonthSite, figures: str, warehouse: str, publisher: UUID
 ) -> str:
     """Start a run that asks a person to approve these figures; return the URL of its page.
 
@@ -116,7 +107,19 @@ def _get_current_deployment() -> UUID | None:
     return context.flow_run.deployment_id if context and context.flow_run else None
 
 
-async def _find_publish_deployment(deployment: UUID) -> str:
-    """Return the deployment of `publish` for the same warehouse: it has the same name."""
+async def _find_publisher(deployment: UUID) -> UUID:
+    """Return the deployment of `publish` for the same warehouse as another's.
+
+    Raises:
+        ConfigurationError: it is not served.
+    """
     async with get_client() as client:
-        return f"publish/{(await client.read_deployment(deployment)).name}"
+        warehouse = (await client.read_deployment(deployment)).parameters["warehouse"]
+        found = await find_deployments(client, "publish", warehouse)
+    if not found:
+        raise ConfigurationError(
+            f"Publishing needs approval in a run of `publish` on {warehouse}, which is not served. "
+            "Serve it as well (`evergreen serve` without --only), or set `approve: false` in "
+            "configs/refresh.yaml."
+        )
+    return found[0].id

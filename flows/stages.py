@@ -16,6 +16,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.tasks import exponential_backoff
 from prefect.utilities.annotations import quote
+from text_unidecode import unidecode
 
 from flows.display.console import print_message
 from flows.lineage import emit_asset_events
@@ -143,7 +144,7 @@ async def _run_parts(run: RunContext, stage: Stage[Any, PartT], pending: Sequenc
             if ownership == "done":
                 return None
             error = await run_part(
-                do_part, worker, quote(part), stage.title(part), on_progress,
+                do_part, worker, quote(part), unidecode(stage.title(part)), on_progress,
                 tagged=stage.tags(part),
             )  # fmt: skip
             if error and stage.fails_run:

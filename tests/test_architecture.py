@@ -49,7 +49,7 @@ FLOWS = {
     "ask", "assign", "backfill", "collect", "draft", "evaluate", "fetch", "import_edition",
     "publish", "refresh", "rejudge",
 }  # fmt: skip
-SERVING = {"deployments", "engine", "lineage", "registry", "run", "site_step", "stages"}
+SERVING = {"alerts", "deployments", "engine", "lineage", "registry", "run", "site_step", "stages"}
 """What else lies in flows/: it serves, names or runs flows, or is a part of one."""
 PURE = {
     "agents", "benchmarks", "configuration", "documents", "extraction", "files", "inversion",

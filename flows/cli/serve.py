@@ -34,7 +34,11 @@ def serve(
         typer.Option(metavar="FLOW", help=f"One of {', '.join(SERVED_FLOWS)}; may be repeated."),
     ] = None,
     name: Annotated[
-        str, typer.Option(help="The deployments' name; the warehouse's name if not given.")
+        str,
+        typer.Option(
+            help="Ends the deployments' names; the warehouse's name if not given, unless that is "
+            "'warehouse'."
+        ),
     ] = "",
     pool: Annotated[
         str,
@@ -67,7 +71,7 @@ def serve(
                 f"{each!r} is none of {', '.join(SERVED_FLOWS)}.", param_hint="--only"
             )
     load_refresh()  # report its errors before starting a server
-    names = only or SERVED_FLOWS
+    names = only or list(SERVED_FLOWS)
     with start_server(port) as api_url:
         _serve_until_ended(
             names,
@@ -92,6 +96,8 @@ def _serve_until_ended(
     from prefect.exceptions import TerminationSignal
 
     from flows import deployments as serving  # Prefect reads its settings at import
+    from flows.alerts import set_up_alerts
+    from flows.runtime.recovery import close_dead_runs
     from flows.runtime.watched_runs import run_watched
 
     served = serving.build_deployments(warehouse, names, name)
@@ -100,7 +106,10 @@ def _serve_until_ended(
     warnings.filterwarnings("ignore", "coroutine 'Runner.astop'", RuntimeWarning)
     with suppress(TerminationSignal):
         asyncio.run(serving.check_names(served))
-        run_watched(serve_them(served, on_message=print_always, **settings))
+        former = asyncio.run(serving.retire_former(served))
+        asyncio.run(close_dead_runs(print_always))
+        asyncio.run(set_up_alerts(load_refresh().alerts))
+        run_watched(serve_them([*former, *served], on_message=print_always, **settings))
 
 
 def _print_served(names: Sequence[str], warehouse: Location, api_url: str) -> None:

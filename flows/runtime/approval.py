@@ -112,8 +112,13 @@ def _is_transient(error: httpx.HTTPError) -> bool:
 
 def get_run_url() -> str:
     """Return the URL of this run's page in the Prefect UI."""
-    ui = os.environ.get("PREFECT_API_URL", "").removesuffix("/").removesuffix("/api")
-    return f"{ui}/runs/flow-run/{_get_current_run().id}"
+    return f"{find_ui_url()}/runs/flow-run/{_get_current_run().id}"
+
+
+def find_ui_url() -> str:
+    """Return the URL of the Prefect UI."""
+    api = os.environ.get("PREFECT_API_URL", "").removesuffix("/").removesuffix("/api")
+    return os.environ.get("PREFECT_UI_URL", api).removesuffix("/")
 
 
 def _get_current_run() -> Any:

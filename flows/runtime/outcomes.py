@@ -34,9 +34,10 @@ async def read_outcome(state: State[Any]) -> Outcome:
     if state.is_completed():
         kind = KINDS.get(name, "done")
         return Outcome(kind, message, other_name="" if name in KINDS else name)
-    if state.is_failed() and name == NAMES["partial"]:
-        return Outcome("partial", message)
     error = await state.aresult(raise_on_failure=False)
     if not isinstance(error, BaseException):
         error = RuntimeError(message)
-    return Outcome("cancelled" if state.is_cancelled() else "failed", message, error=error)
+    kind: Kind = "cancelled" if state.is_cancelled() else "failed"
+    if state.is_failed() and name == NAMES["partial"]:
+        kind = "partial"
+    return Outcome(kind, message, error=error)

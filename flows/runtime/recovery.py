@@ -1,13 +1,15 @@
-"""Find runs that were killed and restart them; every stage resumes where it was.
+"""Find runs that were killed, and restart or close them; every stage resumes where it was.
 
 If a run's process dies, the process that started it marks the run `Crashed`. If that is gone as
 well (a host without power), only the run's heartbeats stop. `evergreen serve` checks for both and
-schedules the same run again, as a person does with *Retry* on its page.
+schedules the same run again, as a person does with *Retry* on its page. A killed run of a command
+is closed by the next command.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,18 +19,50 @@ from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import (
     FlowRunFilter,
     FlowRunFilterDeploymentId,
+    FlowRunFilterId,
     FlowRunFilterState,
     FlowRunFilterStateType,
 )
-from prefect.client.schemas.objects import FlowRun, StateType
-from prefect.states import AwaitingRetry, Crashed
+from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.context import FlowRunContext
+from prefect.states import AwaitingRetry, Cancelled, Crashed
+
+from flows.runtime.closing import close_children, log_in_run
+from flows.runtime.run_locks import forget_run, hold_run, is_held, kill_run, list_runs
 
 HEARTBEAT = "prefect.flow-run.heartbeat"
 SILENT_SECONDS = 100
 """Three heartbeats of 30 s, and some time to store the last."""
 CHECK_SECONDS = 10
-MAX_CRASH_AGE = timedelta(days=1)
+LATE_SECONDS = 30
+"""A check that comes so much later than planned: the machine slept, and its runs with it."""
+CANCEL_SECONDS = 45
+"""How long the process that started a run may take to end a cancelled one: Prefect gives it 30."""
+MAX_CRASH_SECONDS = 24 * 3600
 """Older crashes are not restarted: a person has left them."""
+SETTLE_SECONDS = 3
+"""How long a server may take to store the last events of a process."""
+KILLED = "Its process was killed. What it had committed is kept; give the command again to go on."
+
+
+class Listening:
+    """Since when heartbeats would have arrived, without a break."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew."""
+        self.since = self.last_check = time.time()
+
+    def check(self) -> bool:
+        """Whether silence proves by now that a run is dead. To be asked every `CHECK_SECONDS`."""
+        now = time.time()
+        # The clock goes on while a machine sleeps; the runs beside this process slept as well.
+        if not 0 <= now - self.last_check <= CHECK_SECONDS + LATE_SECONDS:
+            self.begin()
+        self.last_check = now
+        return now - self.since > SILENT_SECONDS
 
 
 async def watch_runs(
@@ -40,29 +74,83 @@ async def watch_runs(
         max_resumes: how often one run may be restarted; 0: never.
         on_message: called with a line about each crash and restart.
     """
-    heard_since = time.monotonic()
+    listening = Listening()
     reported: set[UUID] = set()
     while True:
         try:
             async with get_client() as client:
-                if time.monotonic() - heard_since > SILENT_SECONDS:
+                await _end_cancelled_runs(client, deployments, on_message)
+                if listening.check():
                     await _mark_silent_runs(client, deployments, on_message)
                 await _resume_crashed_runs(client, deployments, max_resumes, on_message, reported)
         except httpx.HTTPError:
             # Heartbeats could not arrive either, so silence proves nothing until they can.
-            heard_since = time.monotonic()
+            listening.begin()
         await asyncio.sleep(CHECK_SECONDS)
+
+
+@contextmanager
+def hold_current_run() -> Iterator[None]:
+    """Hold the lock of this run of a command; the process of a served run holds its own."""
+    context = FlowRunContext.get()
+    run = context.flow_run if context else None
+    is_part = run is None or run.parent_task_run_id or run.deployment_id
+    with nullcontext() if run is None or is_part else hold_run(run.id):
+        yield
+
+
+async def close_dead_runs(on_message: Callable[[str], None]) -> None:
+    """Close the runs of commands with this Prefect home whose process was killed, and what died
+    with them. Runs of another home or host have no lock file here, and are left alone.
+
+    on_message: called with a line about each.
+    """
+    if not (dead := list_runs(held=False)):
+        return
+    async with get_client() as client:
+        wanted = FlowRunFilter(id=FlowRunFilterId(any_=dead))
+        runs = {run.id: run for run in await client.read_flow_runs(flow_run_filter=wanted)}
+        for run_id in dead:
+            run = runs.get(run_id)
+            is_open = run is not None and run.state is not None and not run.state.is_final()
+            if run and is_open and run.deployment_id:
+                continue  # `serve` restarts it
+            if run and is_open:
+                await close_children(client, run.id, KILLED)
+                await client.set_flow_run_state(run.id, Crashed(message=KILLED), force=True)
+                on_message(f"{run.name} was killed; its run is closed as crashed.")
+            forget_run(run_id)
+
+
+async def _end_cancelled_runs(
+    client: PrefectClient, deployments: Sequence[UUID], on_message: Callable[[str], None]
+) -> None:
+    """End the processes of cancelled runs that whoever started them had the time to end and did
+    not, e.g. because it was killed meanwhile."""
+    since = datetime.now(UTC) - timedelta(seconds=CANCEL_SECONDS)
+    runs = await find_runs(client, deployments, StateType.CANCELLING)
+    if held := list_runs(held=True):
+        runs += await find_runs(client, deployments, StateType.CANCELLED, among=held)
+    for run in runs:
+        if run.state is None or run.state.timestamp > since:
+            continue
+        if kill_run(run.id) or not await _has_heartbeat(client, run.id, since):
+            message = "Cancelled; its process was ended."
+            await close_children(client, run.id, message)
+            await client.set_flow_run_state(run.id, Cancelled(message=message), force=True)
+            on_message(f"{run.name}: {message}")
 
 
 async def _mark_silent_runs(
     client: PrefectClient, deployments: Sequence[UUID], on_message: Callable[[str], None]
 ) -> None:
-    """Mark runs without heartbeats as crashed."""
-    for run in await _find_runs(client, deployments, StateType.RUNNING, StateType.PENDING):
+    """Mark runs without heartbeats as crashed, unless their process lives on this host."""
+    for run in await find_runs(client, deployments, StateType.RUNNING, StateType.PENDING):
         since = datetime.now(UTC) - timedelta(seconds=SILENT_SECONDS)
         if (
             run.state
             and run.state.timestamp < since
+            and not is_held(run.id)
             and not await _has_heartbeat(client, run.id, since)
         ):
             message = f"No heartbeat for {SILENT_SECONDS} s: its process is gone."
@@ -77,30 +165,55 @@ async def _resume_crashed_runs(
     on_message: Callable[[str], None],
     reported: set[UUID],
 ) -> None:
-    for run in await _find_runs(client, deployments, StateType.CRASHED):
-        if run.state is None or run.state.timestamp < datetime.now(UTC) - MAX_CRASH_AGE:
+    for run in await find_runs(client, deployments, StateType.CRASHED):
+        age = datetime.now(UTC) - run.state.timestamp if run.state else timedelta()
+        if not SETTLE_SECONDS <= age.total_seconds() < MAX_CRASH_SECONDS or is_held(run.id):
             continue
         # Not the run's own count, which also counts its waits for the warehouse.
         states = await client.read_flow_run_states(run.id)
-        crashes = sum(state.type is StateType.CRASHED for state in states)
-        if crashes <= max_resumes:
-            message = f"Restarted after: {run.state.message}"
-            await client.set_flow_run_state(
-                run.id, AwaitingRetry(scheduled_time=datetime.now(UTC), message=message)
-            )
-            on_message(f"{run.name}: crashed ({run.state.message}); restarted.")
-        elif max_resumes and run.id not in reported:
+        crashes = [state for state in states if state.type is StateType.CRASHED]
+        if len(crashes) <= max_resumes:
+            on_message(await _resume(client, run, crashes, max_resumes))
+        elif run.id not in reported:
             reported.add(run.id)
-            on_message(
-                f"{run.name}: crashed {crashes} times and is not restarted. Its page in the UI "
-                "says why; press Retry there to resume it."
-            )
+            await close_children(client, run.id, f"Its run crashed: {crashes[-1].message}")
+            if max_resumes:
+                on_message(
+                    f"{run.name}: crashed {len(crashes)} times and is not restarted. Its page in "
+                    "the UI says why; press Retry there to resume it."
+                )
 
 
-async def _find_runs(
-    client: PrefectClient, deployments: Sequence[UUID], *types: StateType
+async def _resume(
+    client: PrefectClient, run: FlowRun, crashes: Sequence[State[Any]], max_resumes: int
+) -> str:
+    """Close what died with a run and schedule it again; return a line about it."""
+    why, since = crashes[-1].message, crashes[-1].timestamp
+    died = await close_children(client, run.id, f"Its run crashed: {why}")
+    await log_in_run(
+        client,
+        run.id,
+        f"Crashed at {since:%Y-%m-%d %H:%M:%S} UTC: {why} {died} task runs and subflows ended with "
+        "it. The run goes on with all that is in the warehouse (restart "
+        f"{len(crashes)} of at most {max_resumes}).",
+    )
+    restarted: State[None] = AwaitingRetry(
+        scheduled_time=datetime.now(UTC), message=f"Restarted after: {why}"
+    )
+    await client.set_flow_run_state(run.id, restarted)
+    return f"{run.name}: crashed ({why}); restarted."
+
+
+async def find_runs(
+    client: PrefectClient,
+    deployments: Sequence[UUID],
+    *types: StateType,
+    among: Sequence[UUID] = (),
 ) -> list[FlowRun]:
+    """Return the runs of deployments, or those of them that are `among` these, that are in a state
+    of one of these types."""
     wanted = FlowRunFilter(
+        id=FlowRunFilterId(any_=list(among)) if among else None,
         deployment_id=FlowRunFilterDeploymentId(any_=list(deployments)),
         state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(types))),
     )

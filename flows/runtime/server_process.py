@@ -100,10 +100,10 @@ def listen(port: int) -> socket.socket:
 def server_settings(home: Path, port: int) -> dict[str, str]:
     """Return Prefect's settings for this server.
 
-    Services for workers and automations are off: a server for local runs has none.
+    Services for workers are off: a server for local runs has none.
     """
     address = f"http://127.0.0.1:{port}"
-    unused = ("TRIGGERS", "FOREMAN", "REPOSSESSOR", "CLEANUP_RECONCILER", "PAUSE_EXPIRATIONS")
+    unused = ("FOREMAN", "CLEANUP_RECONCILER", "PAUSE_EXPIRATIONS")
     return {
         "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{home / 'prefect.db'}",
         "PREFECT_SERVER_UI_API_URL": f"{address}/api",

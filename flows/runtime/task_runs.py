@@ -67,14 +67,14 @@ async def run_task(task: Callable[..., Any], *arguments: object) -> State[Any]:
 async def run_part(
     task: Callable[..., Any], *arguments: object, tagged: Sequence[str] = ()
 ) -> BaseException | None:
-    """Run a part's task as `run_task` does, with these tags; return its error if it failed.
+    """Run a part's task as `run_task` does, with these tags; return its error if it left something.
 
     Raises:
         WarehouseError: nothing could be kept.
     """
     with tags(*tagged):
         outcome = await read_outcome(await run_task(task, *arguments))
-    error = outcome.error
+    error = PartOpen(outcome.message) if outcome.kind == "open" else outcome.error
     if isinstance(error, WarehouseError):
         raise error
     if error and (problem := find_full_disk(error)):

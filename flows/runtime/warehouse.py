@@ -18,6 +18,7 @@ from prefect.states import Running
 
 from flows.display.console import print_message
 from flows.runtime.outcomes import read_outcome, to_state
+from flows.runtime.recovery import hold_current_run
 from tasks.outcome import Outcome
 from tasks.planning.options import FlowOptions
 from tasks.run import Plan, RunContext, open_run
@@ -122,7 +123,12 @@ def declare_parameters(
     parameters; the warehouse comes last."""
     fields = sorted(options.model_fields.items(), key=lambda field: field[0] == "warehouse")
     made = inspect.signature(options).parameters
-    shown: Any = wraps(work)(function)
+
+    async def run_held(**given: Any) -> Any:
+        with hold_current_run():
+            return await function(**given)
+
+    shown: Any = wraps(work)(run_held)
     shown.__signature__ = inspect.Signature([made[name] for name, _ in fields])
     described = [f"    {name}: {' '.join((f.description or '').split())}" for name, f in fields]
     text, returns, rest = (inspect.getdoc(work) or "").partition("\n\nReturns:")

@@ -3,16 +3,18 @@
 import re
 from datetime import UTC, datetime
 from string import Formatter
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
-from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveInt
+from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveInt, StringConstraints
 
 from tasks.agents.registry import load_agents
+from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_files
 from tasks.configuration.loading import ConfigModel, check_names, load_merged
 from tasks.configuration.models import load_judges
+from tasks.configuration.secrets import read_variable
 
 FILE = "refresh.yaml"
 PLACES = ("year", "month", "day")
@@ -22,6 +24,8 @@ SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 FIELDS = 5
 PLAIN = re.compile(r"[0-9a-zA-Z*/,\s-]+")
 MOST_HOURS = 24 * 365
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*$")]
+"""The name of an environment variable. An address in its place is refused."""
 
 
 def _check_cron(text: str) -> str:
@@ -101,6 +105,48 @@ class Publishing(ConfigModel):
     """Nothing is published while some of the month's work is pending."""
 
 
+Alert = Literal["failed", "late", "over_budget", "judge_retiring", "published"]
+
+
+class Sendgrid(ConfigModel):
+    """Mail by Sendgrid; each field names an environment variable."""
+
+    key: VariableName
+    sender: VariableName
+    recipients: VariableName
+    """Its value: addresses, separated by commas."""
+
+
+class Alerts(ConfigModel):
+    """Whom `evergreen serve` has Prefect tell about what. Addresses are values of environment
+    variables of `evergreen serve`, whose names are here."""
+
+    about: tuple[Alert, ...] = get_args(Alert)
+    late_minutes: PositiveInt = 30
+    """How late a run is when somebody is told."""
+    webhook: VariableName | None = None
+    """Gets JSON: alert, name, run, url."""
+    chat: VariableName | None = None
+    """An incoming webhook of Slack, Mattermost or another chat that takes {"text": …}."""
+    sendgrid: Sendgrid | None = None
+    ping: VariableName | None = None
+    """An address that is called each hour while all is well, e.g. of a dead man's switch: a server
+    that is off tells nobody."""
+
+    def read(self, name: str) -> str:
+        """Return the value of a variable.
+
+        Raises:
+            ConfigurationError: it is not set.
+        """
+        if value := read_variable(name):
+            return value
+        raise ConfigurationError(
+            f"{FILE}: `alerts` names the environment variable {name}, which is not set. Set it "
+            "where `evergreen serve` starts, or remove its entry."
+        )
+
+
 class RefreshSettings(ConfigModel):
     edition: Annotated[str, AfterValidator(_check_edition_pattern)] = "{year}-{month:02}"
     """The edition's name, with places for its day."""
@@ -124,6 +170,8 @@ class RefreshSettings(ConfigModel):
     """Null: started by hand only."""
     publish: Publishing | None = None
     """Null: nothing is published."""
+    alerts: Alerts | None = None
+    """Null: nobody is told."""
     closed: tuple[str, ...] = ()
     """Editions left as they are: no refresh names them as unfinished or looks at their jobs."""
 

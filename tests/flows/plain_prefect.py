@@ -19,7 +19,7 @@ from prefect.utilities.callables import get_call_parameters
 
 import flows.run
 from flows import lineage, stages
-from flows.runtime import artifacts, history, progress
+from flows.runtime import announcing, artifacts, history, progress, recovery
 from tasks.models import gateway
 
 Artifacts = list[dict[str, Any]]
@@ -47,6 +47,8 @@ def plain_prefect() -> Iterator[Artifacts]:
         patch.setattr(progress, "aupdate_progress_artifact", update)
         patch.setattr(flows.run, "start_server", lambda: nullcontext("no server"))
         patch.setattr(history, "wait_until_stored", lambda *_: None)
+        patch.setattr(announcing, "emit_event", lambda *_, **__: None)
+        patch.setattr(recovery, "list_runs", lambda **_: [])  # no server knows those of other tests
         # No server has to keep up with the cells that start.
         patch.setattr(stages, "REMOTE_STARTS_PER_SECOND", 10_000.0)
         patch.setattr(stages, "get_run_logger", lambda: logging.getLogger("plain runs"))

@@ -66,12 +66,34 @@ def test_the_form_says_what_becomes_of_a_run_that_nobody_answers() -> None:
 def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Path) -> None:
     made = build_deployments(parse_location(tmp_path / "mine.duckdb"), ["evaluate", "publish"])
     assert [each.flow_name for each in made] == ["evaluate", "publish"]
+    assert [each.name for each in made] == ["judge-reports-mine", "write-site-mine"]
     for each in made:
-        assert each.name == "mine"
         assert each.parameters == {"warehouse": str(tmp_path / "mine.duckdb")}
         assert each.entrypoint == f"flows.{each.flow_name}.{each.flow_name}"
         assert each.description
         assert "Args" not in each.description
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "expected"),
+    [
+        ("warehouse.duckdb", "", "make-month"),
+        ("mine.duckdb", "", "make-month-mine"),
+        ("warehouse.duckdb", "mine", "make-month-mine"),
+    ],
+)
+def test_a_deployment_is_named_for_what_it_does_and_for_a_warehouse_beside_the_usual_one(
+    file: str, name: str, expected: str, tmp_path: Path
+) -> None:
+    [made] = build_deployments(parse_location(tmp_path / file), ["refresh"], name)
+    assert made.name == expected
+
+
+def test_no_form_has_a_part_whose_names_would_not_be_checked() -> None:
+    for name, served in SERVED.items():
+        schema = parameter_schema(served.fn)
+        nested = [key for key, each in schema.properties.items() if "object" in str(each)]
+        assert (schema.definitions, nested) == ({}, []), f"{name}: close these in ClosedSchema, too"
 
 
 def test_a_refresh_is_asked_for_alike_by_its_form_and_its_command() -> None:

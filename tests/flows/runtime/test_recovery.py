@@ -1,4 +1,5 @@
-"""A run without heartbeats is marked as crashed; one that was heard of, or just began, is not."""
+"""A run without heartbeats is marked as crashed; one that was heard of, that just began, or whose
+process lives, is not; and after a machine has slept, silence proves nothing for a while."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -7,11 +8,14 @@ from unittest.mock import AsyncMock
 from uuid import UUID, uuid4
 
 import httpx
+import pytest
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import Running
 
-from flows.runtime.recovery import SILENT_SECONDS, _mark_silent_runs
+from flows.runtime import recovery
+from flows.runtime.recovery import CHECK_SECONDS, SILENT_SECONDS, Listening, _mark_silent_runs
+from flows.runtime.run_locks import hold_run
 
 
 def running(name: str, seconds: float) -> FlowRun:
@@ -22,7 +26,7 @@ def running(name: str, seconds: float) -> FlowRun:
 
 def test_only_a_silent_run_is_marked_and_its_name_is_said() -> None:
     silent, heard = running("silent", 2 * SILENT_SECONDS), running("heard", 2 * SILENT_SECONDS)
-    young = running("young", SILENT_SECONDS / 2)
+    young, held = running("young", SILENT_SECONDS / 2), running("held", 2 * SILENT_SECONDS)
 
     async def events(_: str, __: str, json: dict[str, Any]) -> httpx.Response:
         asked = json["filter"]["resource"]["id"]
@@ -30,13 +34,51 @@ def test_only_a_silent_run_is_marked_and_its_name_is_said() -> None:
         return httpx.Response(200, json={"events": found})
 
     client = AsyncMock(spec=PrefectClient)
-    client.read_flow_runs.return_value = [silent, heard, young]
+    client.read_flow_runs.return_value = [silent, heard, young, held]
     client.request.side_effect = events
     said: list[str] = []
-    asyncio.run(_mark_silent_runs(client, [uuid4()], said.append))
+    with hold_run(held.id):
+        asyncio.run(_mark_silent_runs(client, [uuid4()], said.append))
 
     (marked,) = client.set_flow_run_state.await_args_list
     run, state = marked.args
     assert isinstance(run, UUID)
     assert (run, state.name) == (silent.id, "Crashed")
     assert said == [f"silent: No heartbeat for {SILENT_SECONDS} s: its process is gone."]
+
+
+class Clock:
+    """The clock on the wall, which a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def time(self) -> float:
+        return self.now
+
+    def checks(self, listening: Listening, seconds: float) -> list[bool]:
+        """What the checks within so many seconds say."""
+        said = []
+        for _ in range(int(seconds / CHECK_SECONDS)):
+            self.now += CHECK_SECONDS
+            said.append(listening.check())
+        return said
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(recovery, "time", made)
+    return made
+
+
+@pytest.mark.parametrize("jump", [3600, -3600], ids=["a machine that slept", "a clock set back"])
+def test_after_a_jump_of_the_clock_the_next_heartbeats_are_waited_for(
+    jump: float, clock: Clock
+) -> None:
+    listening = Listening()
+    assert not any(clock.checks(listening, SILENT_SECONDS))
+    assert all(clock.checks(listening, SILENT_SECONDS))
+    clock.now += jump
+    assert not any(clock.checks(listening, CHECK_SECONDS + SILENT_SECONDS))
+    assert all(clock.checks(listening, SILENT_SECONDS))

@@ -130,7 +130,7 @@ def test_where_nobody_could_be_asked_the_month_does_not_begin(
             source, load_refresh(), RefreshOptions(edition=EDITION, approve=True), utc_now()
         )
         free = resolve_month(source, load_refresh(), RefreshOptions(edition=EDITION), utc_now())
-    with pytest.raises(ConfigurationError, match=f"publish/{tmp_path.name}, which is not served"):
+    with pytest.raises(ConfigurationError, match=rf"`publish` on .*{tmp_path.name}\.duckdb, which"):
         asyncio.run(site_step.check_publishing(gated))
     asyncio.run(site_step.check_publishing(free))
     monkeypatch.setattr(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tasks.warehouse.location import parse_location
 from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
@@ -45,11 +46,16 @@ def served(
 
 def deployments_of(api: str, warehouse: Path, *flows: str) -> list[dict[str, Any]]:
     """Those of these flows on a warehouse, in order, once all are registered."""
-    asked = {"deployments": {"name": {"any_": [warehouse.stem]}}}
+    asked = {"deployments": {"tags": {"all_": ["evergreen"]}}}
+    address = parse_location(warehouse).url
 
     def found() -> list[dict[str, Any]] | None:
         made = patient.post(f"{api}/deployments/filter", json=asked).json()
-        by_flow = {each["entrypoint"].split(".")[-1]: each for each in made}
+        by_flow = {
+            each["entrypoint"].split(".")[-1]: each
+            for each in made
+            if each["parameters"]["warehouse"] == address
+        }
         return [by_flow[flow] for flow in flows] if {*flows} <= by_flow.keys() else None
 
     return until(f"deployments of {', '.join(flows)}", found)

@@ -124,6 +124,26 @@ def test_a_killed_run_that_is_left_can_be_retried_from_its_page(
     assert (state["name"], state["message"]) == ("Completed", "sample is evaluated.")
 
 
+def test_a_cancel_ends_a_process_whose_server_was_killed_and_begun_again(
+    api: str, warehouse: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    with open_warehouse(warehouse):
+        with served(warehouse, ["evaluate"], log) as runner:
+            [deployment] = deployments_of(api, warehouse, "evaluate")
+            run = run_of(api, deployment["id"], edition="sample")
+            orphan = until("process of the run", process_of(runner, api, run))
+            until("Waiting", lambda: state_of(api, run)["name"] == "Waiting")
+            runner.kill()
+        with served(warehouse, ["evaluate"], log):
+            until("second start", lambda: log.read_text("utf-8").count("Served") == 2)
+            assert orphan.is_running()
+            cancel = {"state": {"type": "CANCELLING"}}
+            patient.post(f"{api}/flow_runs/{run}/set_state", json=cancel).raise_for_status()
+            until("Cancelled", in_state(api, run, "CANCELLED"))
+            assert not orphan.is_running() or orphan.status() == psutil.STATUS_ZOMBIE
+
+
 def watched(
     deployment: UUID, seconds: float, most: int = 5, awaited: str | None = None
 ) -> list[str]:
