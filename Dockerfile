@@ -27,7 +27,7 @@ RUN useradd --uid 10001 --user-group --create-home evergreen \
 COPY --from=build /opt/evergreen /opt/evergreen
 # What the image installs; `make sbom` writes both.
 COPY sbom.cdx.json /opt/evergreen/sbom.cdx.json
-LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="6d18dc1cdf5311c401c769cfa0a05de54c669a5ffe92bef1722901ae58643467"
+LABEL evergreen.sbom="/opt/evergreen/sbom.cdx.json" evergreen.sbom.sha256="617b74834475e0315aa5d7bbe38a1acae00c31877ce188a8418b81fb1edac30e"
 ENV PATH=/opt/evergreen/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

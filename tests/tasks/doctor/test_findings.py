@@ -102,7 +102,7 @@ class TestSoftware:
     def test_what_this_project_wants_is_installed(self) -> None:
         found = look("python", "libraries", "extensions")
         assert {each.status for each in found.values()} == {"ok"}
-        assert "prefect 3.8.8" in found["libraries"].finding
+        assert f"prefect {version('prefect')}" in found["libraries"].finding
         assert "ducklake" in found["extensions"].finding
 
     @pytest.mark.parametrize(

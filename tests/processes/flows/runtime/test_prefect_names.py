@@ -3,6 +3,7 @@
 docs/how-to/operators.md says what each is used for.
 """
 
+import asyncio
 from collections.abc import Iterator
 from inspect import getsource, signature
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from prefect.client.orchestration import PrefectClient
 from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from prefect.logging import loggers
+from prefect.server.schemas.schedules import CronSchedule
 from prefect.settings import Settings
 from pydantic import AliasChoices
 from pydantic_settings import BaseSettings
@@ -77,3 +79,11 @@ def test_the_loggers_that_we_keep_from_the_terminal_still_exist(name: str) -> No
 
 def test_the_client_still_sends_requests_of_our_own() -> None:
     assert callable(PrefectClient.request)
+
+
+@pytest.mark.parametrize("timezone", [None, "UTC", "Europe/Berlin"])
+def test_the_server_still_finds_the_dates_of_a_cron_schedule(timezone: str | None) -> None:
+    """Its scheduler would only log that it cannot."""
+    schedule = CronSchedule(cron="0 6 1 * *", timezone=timezone)
+    dates = asyncio.run(schedule.get_dates(3))
+    assert [(each.day, each.hour) for each in dates] == [(1, 6)] * 3
