@@ -15,6 +15,7 @@ from prefect import get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.tasks import exponential_backoff
+from prefect.transactions import CommitMode, atransaction
 from prefect.utilities.annotations import quote
 from text_unidecode import unidecode
 
@@ -105,7 +106,7 @@ async def _do_pending(
         run.records.append(StageRecord(stage.name, "cached"))
         return Outcome("cached", kept), False
     began, spent = utc_now(), run.budget.spent
-    found = await _run_parts(run, stage, pending)
+    found = await _keep_parts(_run_parts(run, stage, pending))
     failures = found.failures
     is_down = any(isinstance(f.cause, DOWN) or getattr(f.cause, "is_down", False) for f in failures)
     if stage.list_open:
@@ -121,6 +122,18 @@ async def _do_pending(
     await add_stage_costs_artifact(run.store, began, stage.name)
     get_run_logger().info("%s", outcome.message)
     return outcome, is_down
+
+
+async def _keep_parts(running: Awaitable[Items]) -> Items:
+    """Run parts in a transaction of their own: Prefect rolls back the tasks in a task that fails,
+    and shows those that are done as `RolledBack`."""
+    error: BaseException
+    async with atransaction(commit_mode=CommitMode.EAGER):
+        try:
+            return await running
+        except BaseException as raised:
+            error = raised
+    raise error
 
 
 async def _run_parts(run: RunContext, stage: Stage[Any, PartT], pending: Sequence[Any]) -> Items:

@@ -32,8 +32,8 @@ async def read_outcome(state: State[Any]) -> Outcome:
     """Return the outcome that a final state shows; a crash is a failure."""
     message, name = str(state.message or ""), str(state.name)
     if state.is_completed():
-        kind = KINDS.get(name, "done")
-        return Outcome(kind, message, other_name="" if name in KINDS else name)
+        other = "" if name in KINDS else name
+        return Outcome(KINDS.get(name, "done"), message, other_name=other)
     error = await state.aresult(raise_on_failure=False)
     if not isinstance(error, BaseException):
         error = RuntimeError(message)
