@@ -231,7 +231,7 @@ async def run_function(name: str, function: Callable[..., Awaitable[ResultT]]) -
     async def call() -> ResultT:
         return await function()
 
-    made = task(name=name, cache_policy=NO_CACHE, persist_result=False)(call)
+    made = task(name=name, task_run_name=name, cache_policy=NO_CACHE, persist_result=False)(call)
     result: ResultT = await (await run_task(made)).aresult()
     return result
 

@@ -59,7 +59,7 @@ async def paused(
     client: httpx.AsyncClient, task: asyncio.Task[Any], warehouse: Path, edition: str
 ) -> str:
     """The id of this run, once it waits; another test's may wait beside it."""
-    waiting = {"name": {"any_": [f"publish · {edition}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
+    waiting = {"name": {"any_": [f"publish / {edition}"]}, "state": {"type": {"any_": ["PAUSED"]}}}
     wanted = {"flow_runs": waiting, "sort": "START_TIME_DESC"}
     while True:
         assert not task.done(), task.result()

@@ -2,6 +2,7 @@
 agent."""
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +61,13 @@ def test_the_history_in_prefect_is_complete_and_readable(
     wait_until_stored(api, state.state_details.flow_run_id, 0)
     runs = task_runs(api, state)
     names = {entry["name"] for entry in runs}
-    assert "wiki_fact · sample_scholar · Mercury (planet)" in names
-    cells = [entry for entry in runs if entry["name"].startswith("wiki_fact ·")]
+    assert "wiki_fact / sample_scholar / Mercury (planet)" in names
+    cells = [entry for entry in runs if re.match("wiki_fact / .+ / ", entry["name"])]
     assert len(cells) == 9
     for entry in cells:
         assert entry["state"]["type"] == "COMPLETED"
         assert {"edition:sample", "protocol:wiki_fact"} <= set(entry["tags"])
-    assert not [entry for entry in runs if entry["name"].startswith("wiki_writing ·")]
+    assert not [entry for entry in runs if entry["name"].startswith("wiki_writing /")]
     artifacts = patient.post(f"{api}/artifacts/filter", json={}).json()
     assert {"leaderboard", "progress-verdicts"} <= {artifact["key"] for artifact in artifacts}
 
@@ -81,25 +82,24 @@ def test_it_makes_the_tables_that_its_plain_functions_make(
     assert contents(brought_in[0]) == contents(path)
 
 
-def test_a_second_run_makes_no_verdicts_and_no_task_runs(
+STAGES = ("claims", "diagnostics", "key points", "verdicts", "scores", "leaderboard")
+
+
+def test_a_second_run_computes_nothing_and_says_of_each_stage_what_it_has_reused(
     api: str, brought_in: tuple[Path, Any], tmp_path: Path
 ) -> None:
     path, _ = brought_in
     before = contents(path)
-    state = run("evaluate", edition="sample", warehouse=str(path))
-    assert state.name == "Completed"
-    wait_until_stored(api, state.state_details.flow_run_id, 0)
-    assert task_runs(api, state) == []
+    state = run("bring_in", edition="sample", source=str(SAMPLE), warehouse=str(path))
+    assert (state.type.value, state.name) == ("COMPLETED", "Cached")
+    wait_until_stored(api, state.state_details.flow_run_id, 1 + len(STAGES))
+    shown = {entry["name"]: entry["state"] for entry in task_runs(api, state)}
+    assert {*shown} == {"import / sample", *(f"{stage} / sample" for stage in STAGES)}
+    assert {shown[f"{stage} / sample"]["name"] for stage in STAGES} == {"Cached"}
+    with open_warehouse(path) as warehouse:
+        n = warehouse.value("SELECT count(*) FROM verdicts WHERE status = 'ok'")
+    assert shown["verdicts / sample"]["message"] == f"9 cells, {n} verdicts from the warehouse"
     assert contents(path) == before
-
-
-def test_a_second_time_the_import_is_shown_as_cached(
-    api: str, brought_in: tuple[Path, Any]
-) -> None:
-    state = run("bring_in", edition="sample", source=str(SAMPLE), warehouse=str(brought_in[0]))
-    wait_until_stored(api, state.state_details.flow_run_id, 1)
-    [entry] = task_runs(api, state)
-    assert (entry["name"], entry["state"]["name"]) == ("import · sample", "Cached")
 
 
 def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
@@ -118,7 +118,7 @@ def test_a_cell_that_fails_leaves_the_others_alone_and_the_run_partial(
 
         monkeypatch.setattr(CaseLoader, "load", broken)
         state = run("evaluate", edition="sample", warehouse=str(path))
-        assert (state.type.value, state.name) == ("COMPLETED", "Partial")
+        assert (state.type.value, state.name) == ("FAILED", "Partial")
         assert "this one cannot be read" in state.message
         states = warehouse.frame("SELECT status, count(*) AS n FROM cells GROUP BY ALL ORDER BY 1")
         assert states.rows() == [("done", 8), ("failed", 1)]
@@ -176,8 +176,8 @@ def test_a_new_agent_adds_only_its_own_cells(api: str, tmp_path: Path) -> None:
         finished = warehouse.frame("SELECT cell_id, finished_at FROM cells")
         state = run("evaluate", edition="sample", warehouse=str(path), agents=["sample_sketch"])
         wait_until_stored(api, state.state_details.flow_run_id, 0)
-        cells = [r for r in task_runs(api, state) if r["name"].startswith("wiki_fact ·")]
-        assert {entry["name"].split(" · ")[1] for entry in cells} == {"sample_sketch"}
+        cells = [r for r in task_runs(api, state) if re.match("wiki_fact / .+ / ", r["name"])]
+        assert {entry["name"].split(" / ")[1] for entry in cells} == {"sample_sketch"}
         again = warehouse.frame("SELECT cell_id, finished_at FROM cells")
         assert len(first) == 3
         assert again.height == 6
