@@ -62,8 +62,10 @@ def select_cells(plan: Plan) -> list[CellPlan]:
 
 
 def find_pending_cells(plan: Plan) -> list[CellPlan]:
-    """Return the selected cells that are to be judged."""
-    return [cell for cell in plan.ask(select_cells) if cell.is_pending]
+    """Return the selected cells that are to be judged, those of an assignment together: its reports
+    are compared with the same texts, and cite the same pages."""
+    pending = (cell for cell in plan.ask(select_cells) if cell.is_pending)
+    return sorted(pending, key=lambda cell: cell.assignment)
 
 
 def describe_judged(plan: Plan) -> str:

@@ -46,6 +46,7 @@ def normalise_url(url: str) -> str | None:
     return key if target in (None, key) else normalise_url(target)
 
 
+@lru_cache(maxsize=2**16)
 def earlier_key(url: str) -> str | None:
     """Return the key that an address had while redirects were not taken for their targets: pages
     may be archived under it."""

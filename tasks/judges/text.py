@@ -194,6 +194,7 @@ def _normalize(text: str) -> str:
     return collapse_whitespace(text).casefold()
 
 
+@lru_cache(maxsize=64)
 def identify_language(text: str) -> str | None:
     """Return the ISO 639 code of a text's language; None if it is too short or not certain."""
     beginning = text[:MAX_LANGUAGE_CHARS]

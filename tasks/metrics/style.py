@@ -26,6 +26,8 @@ MAX_READABILITY_WORD_CHARS = 50
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PUNCTUATION = re.compile(r"[^\w\s]")
 _SENTENCE = re.compile(r"\b[^.!?]+[.!?]*")
+_AS_WRITTEN = str.maketrans("’İıſ", "'iis")
+"""Apostrophes, and the letters that are the same as others only if case is ignored."""
 SHORTEST_SENTENCE = 3
 """Words; what is shorter (headings, abbreviations) counts as part of another sentence."""
 
@@ -73,7 +75,7 @@ def measure_style(found: TextShape, words: WordsToWatch) -> dict[str, StyleFigur
 
 def _count_watched(prose: str, n_words: int, words: WordsToWatch) -> dict[str, StyleFigure]:
     """Count words to watch per 1,000 words, in total and per category."""
-    text = prose.replace("’", "'")
+    text = prose.translate(_AS_WRITTEN).lower()
     counts = {
         category: len(_compile_phrases(phrases).findall(text)) if n_words else 0
         for category, phrases in words.categories.items()
@@ -109,15 +111,16 @@ def _count_words(text: str) -> int:
 
 @lru_cache(maxsize=64)
 def _compile_phrases(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    """Match any phrase as whole words, ignoring case, across line breaks; the longest first."""
+    """Match any phrase as whole words of a text in lower case, across line breaks; the longest
+    first. Ignoring case would take twice as long."""
     alternatives = [
         r"\s+".join(
             r"\w{1,40}(?:\s\w{1,40})?" if word == "*" else re.escape(word)
-            for word in phrase.split()
+            for word in phrase.lower().split()
         )
         for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
     ]
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(alternatives)})(?![\w-])", re.IGNORECASE)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(alternatives)})(?![\w-])")
 
 
 def flesch_reading_ease(text: str) -> float:

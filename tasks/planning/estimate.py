@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from tasks.base import format_count
-from tasks.claims import load_text
+from tasks.claims import load_texts
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import average_tokens, find_answered_requests
 from tasks.extraction.texts import PendingExtraction, build_request
@@ -74,7 +74,7 @@ def estimate_extraction(
     price = find_current_price(entry)
     rows = []
     for item in items:
-        text = load_text(warehouse, item)
+        text = load_texts(warehouse, [item])[item.assignment]
         request = build_request(item, text)
         asked = collect_extraction_requests(judge_name, request, price, again=item.is_undoubted)
         rows.append(("extraction", item.agent or "(articles)", asked))

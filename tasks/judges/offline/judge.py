@@ -46,7 +46,7 @@ ten. Answers say if the page was cut."""
 EARLIER_MAX_PAGE_CHARS = 1_000_000
 """The limit of earlier versions: verdicts on pages up to this length keep their keys."""
 MAX_EVIDENCE_CHARS = 500
-CACHED_PAGES = 8
+CACHED_PAGES = 32
 VETOED = 0.01
 """Highest probability of a vetoed claim, whatever the threshold."""
 

@@ -8,7 +8,7 @@ do not depend on the hash seed.
 
 from collections import Counter
 from collections.abc import Sequence, Set
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import compress, pairwise
 from math import sqrt
@@ -47,7 +47,7 @@ class Features:
 
     def row(self) -> tuple[float, ...]:
         """Return the values in the order of `FEATURE_NAMES`."""
-        return astuple(self)
+        return (self.passage, self.characters, self.bigrams, self.entities, self.numbers)
 
 
 FEATURE_NAMES = tuple(field.name for field in fields(Features))
@@ -125,8 +125,10 @@ class SentencePool:
     def _windows_of(self, term: str) -> NDArray[np.intp]:
         """Return the passages with a term, numbered by their last sentence."""
         if term not in self._windows:
-            places = np.array(self._places[term], dtype=np.intp)
-            self._windows[term] = np.unique(places[:, np.newaxis] + np.arange(PASSAGE))
+            held = np.zeros(len(self._sentences) + PASSAGE - 1, dtype=np.bool_)
+            for place in self._places[term]:
+                held[place : place + PASSAGE] = True
+            self._windows[term] = held.nonzero()[0]
         return self._windows[term]
 
     def _find_other(self, claim: str, best: int, ten: Sequence[int]) -> int | None:
@@ -167,7 +169,7 @@ def _share_held(wanted: Set[T], found: Set[T], if_none: float = 0.0) -> float:
 def _character_cosine(left: str, right: str) -> float:
     """Return the cosine of the counts of character 4-grams, ignoring case."""
     (few, few_norm), (many, many_norm) = _count_grams(left), _count_grams(right)
-    dot = sum(few[gram] * many[gram] for gram in few.keys() & many.keys())
+    dot = sum(few[gram] * many[gram] for gram in few if gram in many)
     norms = few_norm * many_norm
     return dot / sqrt(norms) if norms else 0.0
 

@@ -8,9 +8,9 @@ parts of words where no terms are shared.
 The model (int8 ONNX, 23 MB) comes inside a wheel; nothing is downloaded at run time.
 """
 
-import logging
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
+from math import log
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,17 @@ from numpy.typing import NDArray
 from tasks.configuration.errors import ConfigurationError
 from tasks.judges.text import extract_terms, split_into_grams
 
+K1, B = 1.5, 0.75
 RANK_CONSTANT = 60
 """Constant of reciprocal rank fusion, as in Cormack, Clarke and Büttcher 2009."""
 
 
 class Bm25:
-    """An index over the sentences of one text (method `lucene`, k1 1.5, b 0.75).
+    """An index over the sentences of one text (as Lucene weighs terms, k1 1.5, b 0.75).
 
     Results are the same in every process: scores are summed in the query's order, and ties go to
-    the earlier sentence.
+    the earlier sentence. The weights are those of `bm25s`, which is made for one large index: here
+    every text has its own, of a few hundred sentences.
     """
 
     def __init__(
@@ -37,27 +39,39 @@ class Bm25:
     ) -> None:
         """split: splits a text into what is searched for."""
         vocabulary: dict[str, int] = {}
-        documents = [
-            [vocabulary.setdefault(term, len(vocabulary)) for term in split(sentence)]
-            for sentence in sentences
-        ]
+        found = [split(sentence) for sentence in sentences]
+        terms = [vocabulary.setdefault(term, len(vocabulary)) for one in found for term in one]
+        lengths = np.array([len(one) for one in found], dtype=np.int64)
         self._split = split
         self._vocabulary = vocabulary
-        self._index: Any = None
-        if vocabulary:
-            self._index = _import_bm25s().BM25()
-            self._index.index(
-                (documents, vocabulary), create_empty_token=False, show_progress=False
-            )
+        self._n_sentences = len(lengths)
+        self._build(np.array(terms, dtype=np.int64), lengths)
+
+    def _build(self, terms: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+        """Compute what each sentence scores for each of its terms, by term. terms: those of all
+        sentences, one after the other."""
+        n = len(lengths)
+        pairs = terms * n + np.repeat(np.arange(n), lengths)
+        pairs, counts = np.unique(pairs, return_counts=True)
+        of_term, self._places = np.divmod(pairs, n)
+        holders = np.bincount(of_term, minlength=len(self._vocabulary))
+        idf = {m: log(1 + (n - m + 0.5) / (m + 0.5)) for m in set(holders.tolist())}
+        rarity = np.array([idf[m] for m in holders.tolist()], dtype=np.float32)
+        norms = K1 * ((1 - B) + B * lengths / lengths.mean()) if len(terms) else lengths
+        shares = counts / (norms[self._places] + counts)
+        self._scores = (rarity[of_term] * shares).astype(np.float32)
+        self._starts = [0, *np.cumsum(holders).tolist()]
 
     def top(self, query: str, k: int) -> tuple[int, ...]:
         """Return the indices of the best sentences that share a term, at most k, best first."""
-        known = [self._vocabulary[term] for term in self._split(query) if term in self._vocabulary]
-        if self._index is None or not known or k < 1:
-            return ()
-        scores = self._index.get_scores_from_ids(known)
-        order = np.argsort(-scores, kind="stable")[:k]
-        return tuple(int(index) for index in order if scores[index] > 0)
+        scores = np.zeros(self._n_sentences, dtype=np.float32)
+        for term in map(self._vocabulary.get, self._split(query)):
+            if term is not None:
+                held = slice(self._starts[term], self._starts[term + 1])
+                scores[self._places[held]] += self._scores[held]
+        found = scores.nonzero()[0]
+        order = (-scores[found]).argsort(kind="stable")[: max(k, 0)]
+        return tuple(found[order].tolist())
 
     def top_many(self, queries: Sequence[str], k: int) -> tuple[tuple[int, ...], ...]:
         """Return `top` for each query, in order."""
@@ -92,14 +106,6 @@ class EvidenceRetriever:
     @cached_property
     def _by_parts(self) -> Bm25:
         return Bm25(self._sentences, split_into_grams)
-
-
-@cache
-def _import_bm25s() -> Any:
-    import bm25s  # imported here: it loads SciPy
-
-    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs every index it builds
-    return bm25s
 
 
 class FusedIndex:

@@ -230,11 +230,11 @@ def find_leaked_claims(
 ) -> frozenset[int]:
     """Return the numbers of the claims that cite the target article (any-URL rule), also by a
     redirect to it."""
-    return frozenset(
-        citation.number
-        for citation in citations
-        if cites_page([citation.url], article_url, redirects)
-    )
+    leaking = {
+        url for url in {citation.url for citation in citations}
+        if cites_page([url], article_url, redirects)
+    }  # fmt: skip
+    return frozenset(citation.number for citation in citations if citation.url in leaking)
 
 
 def _explain_language(case: Case) -> str | None:

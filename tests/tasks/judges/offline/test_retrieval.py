@@ -1,9 +1,14 @@
 """Evidence is found by its words, in an order that never changes."""
 
+from random import Random
+
+import bm25s
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.judges.offline.retrieval import Bm25, EvidenceRetriever
+from tasks.judges.text import extract_terms
 
 SENTENCES = (
     "Lynn Dickey threw three touchdown passes.",
@@ -39,6 +44,19 @@ def test_hits_are_distinct_places_in_the_pool(pool: list[str], query: str, k: in
     hits = Bm25(pool).top(query, k)
     assert len(set(hits)) == len(hits) <= k
     assert all(0 <= hit < len(pool) for hit in hits)
+
+
+def test_the_order_is_the_one_that_bm25s_gives() -> None:
+    draw = Random(7)
+    words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(60)]
+    pool = [" ".join(draw.choices(words, k=draw.randint(1, 40))) for _ in range(300)]
+    reference = bm25s.BM25()
+    reference.index([list(extract_terms(one)) for one in pool], show_progress=False)
+    for _ in range(40):
+        query = " ".join(draw.choices(words, k=4))
+        scores = reference.get_scores(list(extract_terms(query)))
+        order = np.argsort(-scores, kind="stable")
+        assert Bm25(pool).top(query, 300) == tuple(int(i) for i in order if scores[i] > 0)
 
 
 POOL = ("Completed in 1698.", "It rained.", "Le phare fut achevé.", "Complétée tard.")
