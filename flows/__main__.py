@@ -17,6 +17,9 @@ def main() -> None:
     from flows.runtime.ending import end_at_second_signal, end_process
 
     end_at_second_signal()
+    from flows.runtime.server_start import prepare_server
+
+    prepare_server(sys.argv[1:])
     from flows.cli.main import main as run
 
     try:

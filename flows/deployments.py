@@ -31,7 +31,7 @@ from prefect.workers.process import (
 from flows import engine
 from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
 from flows.runtime.recovery import watch_runs
-from flows.runtime.server import ServerError
+from flows.runtime.server_record import ServerError
 from tasks.editions.refresh import load_refresh
 from tasks.warehouse.location import Location
 

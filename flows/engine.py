@@ -11,6 +11,7 @@ import runpy
 import sys
 
 from flows.registry import SERVED_FLOWS, load_flow
+from flows.runtime.settings import away_from_projects
 from tasks.errors import ExpectedError
 
 COMMAND = (sys.executable, "-P", "-m", "flows.engine")
@@ -31,6 +32,7 @@ def drop_traceback(record: logging.LogRecord) -> bool:
 if __name__ == "__main__":
     for name in FAILURE_LOGGERS:
         logging.getLogger(name).addFilter(drop_traceback)
-    for name in SERVED_FLOWS:
-        load_flow(name)
+    with away_from_projects():
+        for name in SERVED_FLOWS:
+            load_flow(name)
     runpy.run_module("prefect.engine", run_name="__main__", alter_sys=True)

@@ -44,7 +44,7 @@ def plain_prefect() -> Iterator[Artifacts]:
         patch.setattr(artifacts, "acreate_table_artifact", add)
         patch.setattr(progress, "acreate_progress_artifact", add)
         patch.setattr(progress, "aupdate_progress_artifact", update)
-        patch.setattr(flows.run, "start_server", lambda: nullcontext("no server"))
+        patch.setattr(flows.run, "start_server", lambda **_: nullcontext("no server"))
         patch.setattr(history, "wait_until_stored", lambda *_: None)
         # No server has to keep up with the cells that start.
         patch.setattr(stages, "REMOTE_STARTS_PER_SECOND", 10_000.0)
