@@ -7,30 +7,22 @@ Prefect, and serves nothing until it is told to. It ends with a command that nee
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from flows.registry import SERVED_FLOWS
 from flows.runtime.settings import prefect_home, server_environment
 
-PREPARED = {*SERVED_FLOWS, "demo"}
-"""The commands that prepare a server."""
-UNPREPARED = {"--help", "--estimate", "--dry-run"}
-"""Options with which they need none."""
 START = b"start\n"
 """What the process reads to begin to serve."""
 
 _prepared: dict[Path, subprocess.Popen[bytes]] = {}
 
 
-def prepare_server(arguments: Sequence[str]) -> None:
-    """Prepare a server if a command with these arguments may need one, and none is there."""
+def prepare_server() -> None:
+    """Prepare a server, unless one is there or configured."""
     home = prefect_home().absolute()
     if (
-        PREPARED.intersection(arguments)
-        and not UNPREPARED.intersection(arguments)
-        and not os.environ.get("PREFECT_API_URL")
+        not os.environ.get("PREFECT_API_URL")
         and home.is_dir()
         and not (home / "server.json").exists()  # a dead server's only costs time
     ):

@@ -126,11 +126,9 @@ def test_a_server_is_not_ended_while_a_run_uses_it_which_is_named(left: Path) ->
 
 PREPARED = """
     import json
-    from flows.runtime.server_start import START, prepare_server, start_server, _prepared
+    from flows.runtime.server_start import _prepared, prepare_server
     os.environ["EVERGREEN_PREFECT_HOME"] = str(home)
-    prepare_server(["evaluate", "--help"])
-    assert not _prepared
-    prepare_server(["-q", "evaluate"])
+    prepare_server()
     [process] = _prepared.values()
     print(process.pid)
 """
