@@ -2,6 +2,9 @@
 
 import os
 import sys
+from collections.abc import Sequence
+
+from flows.registry import SERVED_FLOWS
 
 # Set in many images and CI systems; compiling the server and helpers at each start takes seconds.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -12,11 +15,26 @@ PRIVATE = 0o077
 """What others get of the files that this process, and those that it starts, make: nothing."""
 
 
+RUNS = {*SERVED_FLOWS, "demo"}
+"""Commands that may run a flow."""
+RUNS_NOTHING = {"--help", "--estimate", "--dry-run"}
+"""Options with which they do not."""
+
+
+def may_run_flow(arguments: Sequence[str]) -> bool:
+    """Whether these arguments may run a flow; guessed, as nothing has been imported to parse them."""
+    return bool(RUNS.intersection(arguments)) and not RUNS_NOTHING.intersection(arguments)
+
+
 def main() -> None:
     os.umask(PRIVATE)
     from flows.runtime.ending import end_at_second_signal, end_process
 
     end_at_second_signal()
+    if may_run_flow(sys.argv[1:]):
+        from flows.runtime.server_start import prepare_server
+
+        prepare_server()
     from flows.cli.main import main as run
 
     try:

@@ -35,7 +35,7 @@ from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
 from flows.runtime.closing import UNFINISHED
 from flows.runtime.recovery import find_runs, watch_runs
 from flows.runtime.served import DEPLOYED, TAG, find_deployments
-from flows.runtime.server import ServerError
+from flows.runtime.server_record import ServerError
 from tasks.editions.refresh import load_refresh
 from tasks.warehouse.location import DEFAULT_LOCATION, Location, parse_location
 

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from flows.registry import SERVED_FLOWS, load_flow
 from flows.runtime.run_locks import RunTaken, hold_run
+from flows.runtime.settings import away_from_projects
 from tasks.errors import ExpectedError
 
 COMMAND = (sys.executable, "-P", "-m", "flows.engine")
@@ -37,8 +38,9 @@ def main(run: UUID) -> None:
         with hold_run(run):
             for name in FAILURE_LOGGERS:
                 logging.getLogger(name).addFilter(drop_traceback)
-            for name in SERVED_FLOWS:
-                load_flow(name)
+            with away_from_projects():
+                for name in SERVED_FLOWS:
+                    load_flow(name)
             runpy.run_module("prefect.engine", run_name="__main__", alter_sys=True)
     except RunTaken as taken:
         from prefect.client.orchestration import get_client

@@ -4,6 +4,7 @@ import asyncio
 import gc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from flows.display.console import STDERR, print_always, print_message
@@ -42,7 +43,7 @@ def run_flow(
     warn_about_ends(options.model_dump())
     if not STDERR.is_terminal:  # a log shows no status line
         print_message("Starting the Prefect server …")
-    with exit_when_interrupted(), start_server() as api_url:
+    with exit_when_interrupted(), start_server(flow=name) as api_url:
         complete, outcome = _run_and_store_history(api_url, name, options, plan)
     if STDERR.quiet and not complete:  # otherwise the caller prints it
         print_always(outcome, style="red")
@@ -63,13 +64,15 @@ def warn_about_ends(parameters: dict[str, Any]) -> None:
 
 
 @contextmanager
-def start_server(port: int = 0) -> Iterator[str]:
-    """Do as `local_server`, with a status line until the server has started."""
+def start_server(port: int = 0, flow: str | None = None) -> Iterator[str]:
+    """Do as `local_server`, with a status line until the server has started; meanwhile import a
+    flow."""
     from flows.runtime.server import local_server  # slow: imports an HTTP client
 
+    meanwhile = partial(load_flow, flow) if flow else lambda: None
     with ExitStack() as stack:
         with STDERR.status("Starting the Prefect server …"):
-            api_url = stack.enter_context(local_server(prefect_home(), port))
+            api_url = stack.enter_context(local_server(prefect_home(), port, meanwhile))
         yield api_url
 
 

@@ -20,6 +20,7 @@ PREFECT_HOME = Path(tempfile.gettempdir()) / f"evergreen-prefect-{RUN}"
 PREFECT_HOME.mkdir(exist_ok=True)
 os.environ.pop("PREFECT_API_URL", None)
 os.environ.update(prefect_environment(PREFECT_HOME))
+os.environ["EVERGREEN_SERVER_MINUTES"] = "0"  # no server outlives its test
 
 # Every HTTP client reads what it trusts when it is made: 40 ms for all authorities of the world,
 # none of which has certified a server on loopback.

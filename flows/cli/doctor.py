@@ -13,7 +13,7 @@ from flows.cli.options import TextOrJsonOption, WarehouseOption
 from flows.display.console import STDERR, STDOUT
 from flows.display.formats import format_json
 from flows.runtime.login import read_password
-from flows.runtime.server import is_healthy, read_record
+from flows.runtime.server_record import is_healthy, read_record
 from flows.runtime.settings import prefect_home
 from tasks.doctor.finding import Finding, count_by_status
 from tasks.doctor.server import PrefectServer

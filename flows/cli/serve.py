@@ -13,8 +13,8 @@ from flows.cli.options import WarehouseOption
 from flows.display.console import print_always
 from flows.registry import MAX_RESUMES, SERVED_FLOWS
 from flows.run import start_server
-from flows.runtime.server import UI_PORT, serve_ui
 from flows.runtime.settings import prefect_home
+from flows.runtime.ui import UI_PORT, serve_ui, stop_ui
 from tasks.editions.refresh import load_refresh
 from tasks.planning.month import list_obstacles
 from tasks.warehouse.location import DEFAULT_LOCATION, Location
@@ -84,9 +84,19 @@ def serve(
         )
 
 
-def ui(port: Annotated[int, typer.Option(min=1, max=65535, help="The UI's port.")] = 4200) -> None:
+def ui(
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help=f"The UI's port; {UI_PORT} if not given.")
+    ] = None,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="End the local server, if nobody uses it.")
+    ] = False,
+) -> None:
     """Serve the Prefect UI with this project's runs until Ctrl-C."""
-    serve_ui(prefect_home(), port)
+    if stop:
+        stop_ui(prefect_home())
+    else:
+        serve_ui(prefect_home(), port)
 
 
 def _serve_until_ended(

@@ -12,34 +12,46 @@ survives a killed server), results (storage/), the record of the running server 
 password and its log (server.log). server_process.py is the server.
 """
 
-import fcntl
 import logging
 import os
 import shutil
+import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from fcntl import LOCK_SH, flock
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 import httpx
-from filelock import Timeout
-from pydantic import ValidationError
 
 from flows.runtime.history import flush_history
-from flows.runtime.login import login_address, password_file, read_password
-from flows.runtime.settings import prefect_environment
-from tasks.base import Frozen
+from flows.runtime.login import read_password
+from flows.runtime.server_record import (
+    ANSWER_SECONDS,
+    ServerError,
+    ServerLost,
+    ServerRecord,
+    is_gone,
+    is_healthy,
+    is_served,
+    list_versions,
+    read_log_tail,
+    read_record,
+)
+from flows.runtime.server_start import start_server
+from flows.runtime.server_users import (
+    START_SECONDS,
+    hold_start_lock,
+    hold_users_lock,
+    is_last_user,
+)
+from flows.runtime.settings import away_from_projects, load_keep_minutes
 from tasks.errors import ExpectedError
-from tasks.files.locks import explain_no_locks, hold_lock
 from tasks.warehouse.errors import NoRoom
 
-START_SECONDS = 90.0
-"""How long a server may take to start; the first start creates the database."""
-ANSWER_SECONDS = 30.0
-"""How long one response may take; a busy server needs a few seconds."""
 STOP_SECONDS = 10.0
 """How long a server may take to end after SIGTERM before it is killed."""
 SEND_SECONDS = 60.0
@@ -48,44 +60,18 @@ SEND_INTERRUPTED_SECONDS = 5.0
 """The same for a run that was interrupted or failed."""
 HISTORY_BYTES = 10_000_000
 """Room that a run's history needs at the least."""
-UI_PORT = 4200
-LOG_LINES = 15
-"""How much of the server's log an error message shows."""
-
-
-class ServerError(ExpectedError, RuntimeError):
-    """No Prefect server is available; the message says why and what to do."""
-
-
-class ServerLost(ServerError):
-    """The local server of a run is gone."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The local Prefect server has ended while it was in use (was it killed, or is memory "
-            "or disk short?). Committed work is kept; run again to resume."
-        )
-
-
-class ServerRecord(Frozen):
-    """The content of server.json: the running server."""
-
-    pid: int
-    port: int
-
-    @property
-    def api_url(self) -> str:
-        """The value for PREFECT_API_URL."""
-        return f"http://127.0.0.1:{self.port}/api"
 
 
 @contextmanager
-def local_server(home: Path, port: int = 0) -> Iterator[str]:
+def local_server(
+    home: Path, port: int = 0, meanwhile: Callable[[], object] = lambda: None
+) -> Iterator[str]:
     """Yield the API's URL, and set PREFECT_API_URL to it while the context is open.
 
     A configured PREFECT_API_URL is used unchanged. Otherwise this joins the running server of
-    `home`, or starts one on the loopback `port` (0: any free one); it ends with its last user, even
-    a killed one. Prefect is imported while the server starts, and knows the home's password.
+    `home`, or starts one on the loopback `port` (0: any free one). It stays for some minutes after
+    its last user, even a killed one (`load_keep_minutes`); one of other versions that nobody uses
+    is replaced. Prefect is imported, and `meanwhile` called, while the server starts.
 
     Raises:
         ServerError: the configured server does not answer, or ours does not start.
@@ -96,56 +82,46 @@ def local_server(home: Path, port: int = 0) -> Iterator[str]:
     if configured := os.environ.get("PREFECT_API_URL"):
         check_configured_server(configured)
         load_prefect()
+        meanwhile()
         with send_history():
             yield configured
         return
     login = os.environ.get("PREFECT_API_AUTH_STRING")  # of another server than ours
+    keep_minutes = load_keep_minutes()
     with hold_users_lock(home) as users:
         server: subprocess.Popen[bytes] | None = None
         try:
             with hold_start_lock(home):
-                password = read_password(home)
-                if not is_served(home):
-                    check_room([home])
-                    server = start_server(home, port, password)
-                os.environ["PREFECT_API_AUTH_STRING"] = password
+                os.environ["PREFECT_API_AUTH_STRING"] = read_password(home)
+                server = join_or_start(home, port, users)
+                load_prefect()
+                meanwhile()
                 record = wait_until_healthy(home, server)
             _joined[record.api_url] = home
             with send_history():
                 yield record.api_url
         finally:
+            stays = bool(keep_minutes and _joined)
             _joined.clear()
             os.environ.pop("PREFECT_API_URL", None)
             os.environ.pop("PREFECT_API_AUTH_STRING", None)
             if login is not None:
                 os.environ["PREFECT_API_AUTH_STRING"] = login
-            if server is not None and is_last_user(users):
-                stop_server(server)
+            if server and not stays and is_last_user(users):
+                stop_process(server.pid, partial(has_ended, server))
 
 
-def serve_ui(home: Path, port: int) -> None:
-    """Serve the Prefect UI until Ctrl-C (`evergreen ui`).
-
-    Runs started meanwhile join this server; if a run's server is up, this joins it and keeps it up
-    until Ctrl-C. With a configured PREFECT_API_URL this only prints the address of its UI.
-    """
-    configured = bool(os.environ.get("PREFECT_API_URL"))
-    with local_server(home, port) as api_url:
-        address = api_url.removesuffix("/api")
-        if configured:
-            print(f"Prefect UI: {address}")
-            return
-        if sys.stdout.isatty():
-            print(f"Prefect UI: {login_address(address, read_password(home))}")
-        else:  # a log is no place for a password
-            print(f"Prefect UI: {address} (the password is in {password_file(home)})")
-        print("Press Ctrl-C to stop.", flush=True)
-        try:
-            while is_served(home):  # not is_healthy: a busy server may answer late
-                time.sleep(2)
-        except KeyboardInterrupt:
-            return
-    raise ServerError(f"The server ended unexpectedly. {read_log_tail(home)}")
+def join_or_start(home: Path, port: int, users: IO[str]) -> subprocess.Popen[bytes] | None:
+    """Start a server, unless one of our versions, or one that somebody else uses, is there."""
+    record = read_record(home) if is_served(home) else None
+    if record and record.versions != list_versions():
+        if is_last_user(users):
+            stop_server(home)
+        flock(users, LOCK_SH)  # again
+    if is_served(home):
+        return None
+    check_room([home])
+    return start_server(home, port)
 
 
 def check_configured_server(api_url: str) -> None:
@@ -170,58 +146,6 @@ def is_local() -> bool:
     return record is not None and record.api_url == os.environ.get("PREFECT_API_URL")
 
 
-@contextmanager
-def hold_users_lock(home: Path) -> Iterator[IO[str]]:
-    """Hold the shared lock that keeps the server of `home` alive (see server_process.py).
-
-    Wait for a server that is ending.
-    """
-    try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        users = (home / "users.lock").open("a")
-    except OSError as error:
-        raise ServerError(
-            f"Cannot write to Prefect's folder {home} ({error.strerror}). Make it writable, or set "
-            "PREFECT_API_URL to a server that runs elsewhere."
-        ) from error
-    with users:
-        with explain_no_locks(home):
-            fcntl.flock(users, fcntl.LOCK_SH)
-        yield users
-
-
-def is_last_user(users: IO[str]) -> bool:
-    """Whether nobody else uses the server; if so, take the lock, so that nobody can join it."""
-    try:
-        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-@contextmanager
-def hold_start_lock(home: Path) -> Iterator[None]:
-    """Let one process at a time look for a server and start one."""
-    try:
-        with hold_lock(home / "starting.lock", START_SECONDS):
-            yield
-    except Timeout as error:
-        raise ServerError(
-            f"Another process has been starting the Prefect server of {home} for more than "
-            f"{START_SECONDS:.0f} s. {read_log_tail(home)}"
-        ) from error
-
-
-def is_served(home: Path) -> bool:
-    """Whether a live server holds `home`; delete the server.json of a dead one."""
-    try:
-        with hold_lock(home / "serving.lock", 0):
-            (home / "server.json").unlink(missing_ok=True)
-            return False
-    except Timeout:
-        return True
-
-
 _joined: dict[str, Path] = {}
 """The home of the local server in use, by the API's URL."""
 
@@ -229,12 +153,6 @@ _joined: dict[str, Path] = {}
 def is_lost() -> bool:
     """Whether the local server in use is gone; a configured one may always come back."""
     return any(is_gone(home, api_url) for api_url, home in _joined.items())
-
-
-def is_gone(home: Path, api_url: str) -> bool:
-    """Whether the server of `home` at `api_url` is gone, even if another has been started since."""
-    record = read_record(home) if is_served(home) else None
-    return record is None or record.api_url != api_url
 
 
 @contextmanager
@@ -272,35 +190,18 @@ def check_room(homes: Iterable[Path]) -> None:
             raise NoRoom.met(f"{home}, Prefect's folder")
 
 
-def start_server(home: Path, port: int, password: str) -> subprocess.Popen[bytes]:
-    """Start the server in its own session, so that Ctrl-C in the terminal does not stop it."""
-    # -P: the working folder must not shadow libraries
-    command = (sys.executable, "-P", "-m", "flows.runtime.server_process")
-    settings = prefect_environment(home) | {"PREFECT_SERVER_API_AUTH_STRING": password}
-    with (home / "server.log").open("wb") as log:
-        return subprocess.Popen(
-            [*command, str(home.absolute()), str(port)],
-            env={**os.environ, **settings},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-
 def wait_until_healthy(home: Path, server: subprocess.Popen[bytes] | None) -> ServerRecord:
-    """Wait until the server answers; return its record. Set PREFECT_API_URL as soon as known."""
+    """Wait until the server answers; set PREFECT_API_URL, and return its record."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if server is not None and server.poll() is not None:
             raise ServerError(
                 f"The Prefect server ended with code {server.returncode}. {read_log_tail(home)}"
             )
-        if record := read_record(home):
+        if (record := read_record(home)) and is_healthy(record.api_url):
             os.environ["PREFECT_API_URL"] = record.api_url
-            load_prefect()
-            if is_healthy(record.api_url):
-                return record
+            read_settings()
+            return record
         time.sleep(0.05)
     raise ServerError(
         f"The Prefect server did not answer within {START_SECONDS:.0f} s. {read_log_tail(home)}"
@@ -309,12 +210,12 @@ def wait_until_healthy(home: Path, server: subprocess.Popen[bytes] | None) -> Se
 
 def load_prefect() -> None:
     """Import what every flow needs; done while the server starts, this saves about 3 s."""
-    import prefect.artifacts
-    import prefect.flows
-    import prefect.main  # noqa: F401  # sets up logging
-    from prefect.context import refresh_global_settings_context
+    with away_from_projects():
+        import prefect.artifacts
+        import prefect.flows
+        import prefect.main  # noqa: F401  # sets up logging
 
-    refresh_global_settings_context()  # if it was imported before, it reads the URL now
+    read_settings()
     logging.raiseExceptions = False  # its log worker would print each batch that it cannot send
     # A failed run's traceback is on its page in the UI; in the terminal the command prints the
     # error itself, and raises unexpected ones.
@@ -322,37 +223,30 @@ def load_prefect() -> None:
         logging.getLogger(name).propagate = False
 
 
-def read_record(home: Path) -> ServerRecord | None:
-    """Read server.json; return None if it is missing or invalid."""
-    try:
-        return ServerRecord.model_validate_json((home / "server.json").read_bytes())
-    except (FileNotFoundError, ValidationError):
-        return None
+def read_settings() -> None:
+    """Have Prefect read the environment again, which has another URL since it was imported."""
+    from prefect.context import refresh_global_settings_context
+
+    with away_from_projects():
+        refresh_global_settings_context()
 
 
-def is_healthy(api_url: str) -> bool:
-    """Whether our own server answers."""
-    try:
-        return httpx.get(f"{api_url}/health", timeout=ANSWER_SECONDS, trust_env=False).is_success
-    except httpx.HTTPError:
-        return False
+def stop_server(home: Path) -> None:
+    """Stop the server of `home`, of which the caller is the last user."""
+    if record := read_record(home):
+        stop_process(record.pid, lambda: not is_served(home))
 
 
-def stop_server(server: subprocess.Popen[bytes]) -> None:
-    """Stop the server with SIGTERM, then with SIGKILL."""
-    server.terminate()
-    try:
-        server.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
+def has_ended(server: subprocess.Popen[bytes]) -> bool:
+    """Whether a process of ours has ended."""
+    return server.poll() is not None
 
 
-def read_log_tail(home: Path) -> str:
-    """Return the log's path and its last lines, as a part of an error message."""
-    path = home / "server.log"
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    return f"Its log, {path}, ends:\n" + "\n".join(text.splitlines()[-LOG_LINES:])
+def stop_process(pid: int, ended: Callable[[], bool]) -> None:
+    """Stop a process with SIGTERM, then with SIGKILL."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + STOP_SECONDS
+        if not ended():
+            os.kill(pid, number)
+        while not ended() and time.monotonic() < deadline:
+            time.sleep(0.02)

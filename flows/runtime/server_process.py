@@ -2,35 +2,32 @@
 
     python -m flows.runtime.server_process HOME PORT
 
-It runs exactly as long as it has users. Every user (a flow, `evergreen ui`) holds a shared lock on
-HOME/users.lock, which the kernel releases even after `kill -9`; once this process can lock it
-exclusively, nobody is left and it ends. So no server outlives its users, and a server that one
-flow started stays up for another that joined it.
+It imports Prefect, and serves nothing until it reads a line on standard input: a command prepares
+it early (server_start.py), and ends it by closing that if it needs none.
+
+Every user (a flow, `evergreen ui`) holds a shared lock on HOME/users.lock, which the kernel
+releases even after `kill -9`; while this process can lock it exclusively, nobody is left. After
+EVERGREEN_SERVER_MINUTES of that it ends.
 
 It holds HOME/serving.lock while it runs, so two servers never share one SQLite file.
-It makes the SQLite database, and has Prefect write to it.
-`flows.runtime.server.local_server` starts it with the settings of `flows.runtime.settings`.
 """
 
-import asyncio
 import fcntl
 import gc
-import json
 import os
 import signal
 import socket
-import sqlite3
 import sys
 import threading
 import time
-from contextlib import AbstractAsyncContextManager, closing
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
-from flows.runtime.login import LoginPage
+from flows.runtime.login import LoginPage, read_password
+from flows.runtime.server_database import create_database, write_immediately
+from flows.runtime.server_record import ServerRecord, list_versions, write_record
+from flows.runtime.settings import load_keep_minutes
 from tasks.serving.connections import BoundedServer
 from tasks.serving.gate import LOOPBACK_NAMES, Gate, OwnNames
 
@@ -55,35 +52,55 @@ second, because Prefect truncates it to an integer and 0 would spin."""
 
 def main(home: Path, port: int) -> int:
     """Serve the API and the UI on the loopback `port` (any free one if it is 0 or taken)."""
+    told = threading.Event()
+    threading.Thread(target=await_start, args=(told,), daemon=True).start()
+    listener = listen(port)
+    port = listener.getsockname()[1]
+    os.environ.update(server_settings(home, port))
+    import prefect.server.api.server  # noqa: F401  # takes seconds
+
+    told.wait()
+    os.ftruncate(sys.stdout.fileno(), 0)  # the log of the server before
     lock = FileLock(home / "serving.lock")
     try:
         lock.acquire(timeout=5)  # `is_served` holds it for a moment
     except Timeout:
         print(f"another server already serves {home}", file=sys.stderr)
         return 1
-    threading.Thread(target=end_after_last_user, args=(home,), daemon=True).start()
-    listener = listen(port)
-    port = listener.getsockname()[1]
-    os.environ.update(server_settings(home, port))
-    write_record(home, port)
+    threading.Thread(
+        target=end_after_last_user, args=(home, 60 * load_keep_minutes()), daemon=True
+    ).start()
+    write_record(home, ServerRecord(pid=os.getpid(), port=port, versions=list_versions()))
     create_database(home / "prefect.db")
     write_immediately()
     serve(listener, own_names(port), f"http://127.0.0.1:{port}")
     return 0
 
 
-def end_after_last_user(home: Path) -> None:
-    """Wait until the users' lock is free, take it, and end this process.
+def await_start(told: threading.Event) -> None:
+    """Wait for a line on standard input, and end this process if there will be none."""
+    if not sys.stdin.readline():
+        os._exit(0)
+    told.set()
+
+
+def end_after_last_user(home: Path, keep_seconds: float) -> None:
+    """Wait until the users' lock has been free for so long, take it, and end this process.
 
     The lock is kept until the end, so that a new user waits instead of joining an ending server.
     """
+    last_used = time.monotonic()
     with (home / "users.lock").open("a") as users:
         while True:
             try:
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
             except BlockingIOError:
-                time.sleep(CHECK_SECONDS)
+                last_used = time.monotonic()
+            else:
+                if time.monotonic() - last_used >= keep_seconds:
+                    break
+                fcntl.flock(users, fcntl.LOCK_UN)
+            time.sleep(CHECK_SECONDS)
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(GRACE_SECONDS)
         os._exit(1)
@@ -105,6 +122,7 @@ def server_settings(home: Path, port: int) -> dict[str, str]:
     address = f"http://127.0.0.1:{port}"
     unused = ("FOREMAN", "CLEANUP_RECONCILER", "PAUSE_EXPIRATIONS")
     return {
+        "PREFECT_SERVER_API_AUTH_STRING": read_password(home),
         "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{home / 'prefect.db'}",
         "PREFECT_SERVER_UI_API_URL": f"{address}/api",
         # Only our own pages may call the API, not others that the browser has open.
@@ -119,13 +137,6 @@ def own_names(port: int) -> OwnNames:
     """The names of a server on the loopback, and its own pages' origins."""
     origins = (f"http://{name}:{port}" for name in LOOPBACK_NAMES)
     return OwnNames(frozenset(LOOPBACK_NAMES), frozenset(origins))
-
-
-def write_record(home: Path, port: int) -> None:
-    """Write HOME/server.json atomically: a reader sees a whole record or none."""
-    draft = home / "server.json.new"
-    draft.write_text(json.dumps({"pid": os.getpid(), "port": port}), encoding="utf-8")
-    draft.replace(home / "server.json")
 
 
 def serve(listener: socket.socket, names: OwnNames, address: str) -> None:
@@ -173,74 +184,6 @@ def content_security_policy(address: str) -> str:
         f"default-src 'self' {address} {sockets} data: blob: 'unsafe-inline' 'unsafe-eval'; "
         "object-src 'none'; frame-ancestors 'self'"
     )
-
-
-def create_database(database: Path) -> None:
-    """Create a home's database, if missing, from the template of this Prefect version.
-
-    Prefect's migrations take seconds. The first server of a version runs them and saves the result
-    in the user's cache folder; if that is not writable, each home runs them itself.
-    """
-    if database.exists():
-        return
-    template = cache_folder() / f"prefect-{version('prefect')}.db"
-    try:
-        template.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(template.with_suffix(".lock"), fallback_to_soft=False):
-            if not template.exists():
-                migrate()
-                _copy(database, template)
-                return
-        _copy(template, database)
-    except (OSError, sqlite3.DatabaseError) as error:
-        # Prefect runs missing migrations on start; the next home creates a new template.
-        if getattr(error, "sqlite_errorcode", None) in (
-            sqlite3.SQLITE_CORRUPT,
-            sqlite3.SQLITE_NOTADB,
-        ):
-            template.unlink(missing_ok=True)
-
-
-def cache_folder() -> Path:
-    """The user's cache folder for Evergreen, by the XDG specification."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "evergreen"
-
-
-def migrate() -> None:
-    """Create the tables of the installed Prefect in this process's database."""
-    from prefect.server.database import provide_database_interface
-
-    asyncio.run(provide_database_interface().create_db())
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a database in one step: a reader of `target` sees all of it or none."""
-    draft = target.with_suffix(f".{os.getpid()}")
-    try:
-        with closing(sqlite3.connect(source)) as connection:
-            connection.execute("VACUUM INTO ?", (str(draft),))
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def write_immediately() -> None:
-    """Begin each of Prefect's transactions with the write lock (`BEGIN IMMEDIATE`).
-
-    Prefect begins most as readers and writes later. If another connection has written in between,
-    SQLite fails at once, without waiting: `database is locked`, a 503 for the client.
-    """
-    from prefect.server.database.configurations import AioSqliteConfiguration
-
-    begin = AioSqliteConfiguration.begin_transaction
-
-    def begin_transaction(
-        self: AioSqliteConfiguration, session: Any, with_for_update: bool = False
-    ) -> AbstractAsyncContextManager[Any]:
-        return begin(self, session, with_for_update=True)
-
-    AioSqliteConfiguration.begin_transaction = begin_transaction  # type: ignore[method-assign,assignment]
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from prefect.settings import get_current_settings
 
 from flows.display.console import print_message
 from flows.runtime.ending import end_within
-from flows.runtime.server import ServerLost, is_lost
+from flows.runtime.server import is_lost
+from flows.runtime.server_record import ServerLost
 
 ResultT = TypeVar("ResultT")
 CHECK_SECONDS = 1.0

@@ -15,15 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from flows.runtime.server import is_healthy
+from flows.runtime.server_database import create_database, write_immediately
 from flows.runtime.server_process import (
-    create_database,
     listen,
     own_names,
     serve,
     server_settings,
-    write_immediately,
 )
+from flows.runtime.server_record import is_healthy
 from flows.runtime.settings import prefect_environment
 from tests.rigs.postgres import missing, running
 

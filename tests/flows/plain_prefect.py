@@ -45,7 +45,7 @@ def plain_prefect() -> Iterator[Artifacts]:
         patch.setattr(artifacts, "acreate_table_artifact", add)
         patch.setattr(progress, "acreate_progress_artifact", add)
         patch.setattr(progress, "aupdate_progress_artifact", update)
-        patch.setattr(flows.run, "start_server", lambda: nullcontext("no server"))
+        patch.setattr(flows.run, "start_server", lambda **_: nullcontext("no server"))
         patch.setattr(history, "wait_until_stored", lambda *_: None)
         patch.setattr(announcing, "emit_event", lambda *_, **__: None)
         patch.setattr(recovery, "list_runs", lambda **_: [])  # no server knows those of other tests

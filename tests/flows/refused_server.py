@@ -18,7 +18,7 @@ STARTED = "a Prefect server is to be started"
 def refused_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that asks for a server ends at once, and says `STARTED`."""
 
-    def refuse(port: int = 0) -> None:
+    def refuse(port: int = 0, flow: str | None = None) -> None:
         raise ExpectedError(STARTED)
 
     monkeypatch.setattr("flows.run.start_server", refuse)

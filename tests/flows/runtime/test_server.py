@@ -12,14 +12,9 @@ import pytest
 from filelock import FileLock
 
 from flows.runtime import server as local
-from flows.runtime.server import (
-    ServerError,
-    hold_start_lock,
-    is_gone,
-    is_served,
-    local_server,
-    read_record,
-)
+from flows.runtime.server import local_server
+from flows.runtime.server_record import ServerError, is_gone, is_served, read_record
+from flows.runtime.server_users import hold_start_lock
 from flows.runtime.settings import prefect_environment
 from tasks.files.locks import NoFileLocks
 from tasks.warehouse.errors import NoRoom

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.runtime import server_process
-from flows.runtime.server_process import cache_folder, create_database
+from flows.runtime import server_database
+from flows.runtime.server_database import cache_folder, create_database
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def template(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = cache / f"prefect-{version('prefect')}.db"
     with closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE of_the_template (n INTEGER)")
-    monkeypatch.setattr(server_process, "migrate", lambda: pytest.fail("migrated again"))
+    monkeypatch.setattr(server_database, "migrate", lambda: pytest.fail("migrated again"))
     return path
 
 
@@ -68,7 +68,7 @@ def test_a_full_disk_costs_the_copy_and_not_the_template(
     def copy(source: Path, target: Path) -> None:
         raise full
 
-    monkeypatch.setattr(server_process, "_copy", copy)
+    monkeypatch.setattr(server_database, "_copy", copy)
     create_database(tmp_path / "prefect.db")
     assert template.exists()
     assert not (tmp_path / "prefect.db").exists()

@@ -9,7 +9,7 @@ import pytest
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES
 
 from flows.runtime import watched_runs
-from flows.runtime.server import ServerLost
+from flows.runtime.server_record import ServerLost
 from flows.runtime.watched_runs import watch
 from flows.stages import run_stage
 from tasks.run import Plan, Selection

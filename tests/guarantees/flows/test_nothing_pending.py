@@ -39,7 +39,7 @@ def warehouse(finished: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flows.run.start_server", lambda: pytest.fail("a server was started"))
+    monkeypatch.setattr("flows.run.start_server", lambda **_: pytest.fail("a server was started"))
 
 
 EVALUATE = EvaluateOptions(edition="sample", protocols=["wiki_fact"])

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from flows.runtime.server import ServerRecord, read_record
+from flows.runtime.server_record import ServerRecord, read_record
 from tests import waiting
 from tests.processes.flows.runtime.test_server import environment
 

@@ -3,13 +3,14 @@
 import os
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from flows.__main__ import main
 from flows.display import console
-from flows.runtime import server
+from flows.runtime import server_start, server_users
 from tasks.site.folder import SiteFolder
 from tests.tasks.annotated import SAMPLE
 
@@ -66,16 +67,18 @@ def test_prefects_home_and_logs_are_private(
     started: list[int] = []
 
     class Started:
+        stdin = BytesIO()
+
         def __init__(self, *_: object, **given: object) -> None:
             started.append(os.umask(0o077))
             assert "umask" not in given  # what it starts is as private as itself
 
-    monkeypatch.setattr("flows.runtime.server.subprocess.Popen", Started)
+    monkeypatch.setattr("flows.runtime.server_start.subprocess.Popen", Started)
 
-    def serve(home: Path, port: int) -> None:
+    def serve(home: Path, port: int | None) -> None:
         home = tmp_path / "prefect"
-        with server.hold_users_lock(home), server.hold_start_lock(home):
-            server.start_server(home, port, "user:password")
+        with server_users.hold_users_lock(home), server_users.hold_start_lock(home):
+            server_start.start_server(home, port or 0)
 
     monkeypatch.setattr("flows.cli.serve.serve_ui", serve)
     monkeypatch.setenv("EVERGREEN_QUIET", "0")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.runtime.server import read_record
+from flows.runtime.server_record import read_record
 from tests import waiting
 from tests.flows.llm_runs import (
     ROOT,

@@ -29,7 +29,7 @@ def in_a_server_process(home: Path, code: str) -> str:
 
 CREATE = """
 from pathlib import Path
-from flows.runtime.server_process import create_database
+from flows.runtime.server_database import create_database
 create_database(Path({home!r}) / "prefect.db")
 """
 
@@ -50,7 +50,7 @@ import sqlite3
 from pathlib import Path
 import sqlalchemy as sa
 from prefect.server.database import provide_database_interface
-from flows.runtime.server_process import create_database, write_immediately
+from flows.runtime.server_database import create_database, write_immediately
 {patch}
 create_database(Path({home!r}) / "prefect.db")
 

@@ -15,13 +15,8 @@ import httpx
 import pytest
 
 from flows.runtime.login import read_password
-from flows.runtime.server import (
-    ServerRecord,
-    is_served,
-    read_log_tail,
-    read_record,
-    stop_server,
-)
+from flows.runtime.server import has_ended, stop_process
+from flows.runtime.server_record import ServerRecord, is_served, read_log_tail, read_record
 from tests import patient, waiting
 from tests.flows.runtime.test_server import ROOT
 from tests.waiting import until
@@ -36,7 +31,8 @@ def script(home: Path, body: str) -> list[str]:
         from pathlib import Path
         sys.path.insert(0, {str(ROOT)!r})
         from flows.runtime.settings import prefect_environment
-        from flows.runtime.server import local_server, read_record
+        from flows.runtime.server import local_server
+        from flows.runtime.server_record import read_record
         home = Path({str(home)!r})
         os.environ.update(prefect_environment(home))
     """
@@ -224,5 +220,5 @@ def test_a_server_that_ignores_the_request_to_end_is_killed(
     server = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE)
     assert server.stdout is not None
     server.stdout.readline()
-    stop_server(server)
+    stop_process(server.pid, lambda: has_ended(server))
     assert server.returncode == -signal.SIGKILL

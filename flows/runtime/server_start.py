@@ -1,0 +1,59 @@
+"""Start the local server's process, early: its imports take seconds.
+
+A command that may run a flow prepares a server before it imports anything: a process that imports
+Prefect, and serves nothing until it is told to. It ends with a command that needs no server.
+"""
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from flows.runtime.settings import prefect_home, server_environment
+
+START = b"start\n"
+"""What the process reads to begin to serve."""
+
+_prepared: dict[Path, subprocess.Popen[bytes]] = {}
+
+
+def prepare_server() -> None:
+    """Prepare a server, unless one is there or configured."""
+    home = prefect_home().absolute()
+    if (
+        not os.environ.get("PREFECT_API_URL")
+        and home.is_dir()
+        and not (home / "server.json").exists()  # a dead server's only costs time
+    ):
+        with suppress(OSError):  # the command will say what is the matter
+            _prepared[home] = _spawn(home, 0)
+
+
+def start_server(home: Path, port: int) -> subprocess.Popen[bytes]:
+    """Start the server of `home`, or let the prepared one begin."""
+    prepared = _prepared.pop(home.absolute(), None) if port == 0 else None
+    server = prepared or _spawn(home, port)
+    assert server.stdin is not None
+    with suppress(OSError):  # it has ended: who waits for it will see
+        server.stdin.write(START)
+        server.stdin.close()
+    return server
+
+
+def _spawn(home: Path, port: int) -> subprocess.Popen[bytes]:
+    """Start the process in its own session, so that Ctrl-C in the terminal does not stop it."""
+    # -P: the working folder must not shadow libraries. Nor is it the server's, which lives on
+    # after the command, and would read another project's settings there.
+    command = (sys.executable, "-P", "-m", "flows.runtime.server_process")
+    with (home / "server.log").open("ab") as log:
+        return subprocess.Popen(
+            [*command, str(home.absolute()), str(port)],
+            cwd=home,
+            env=server_environment(home),
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            bufsize=0,
+        )
