@@ -10,9 +10,11 @@ from flows.display.console import print_message
 from flows.lineage import add_lineage_artifact
 from flows.registry import load_flow
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
+from flows.runtime.budgets import check_month_budget
 from flows.runtime.steps import WAITING, RunSteps
 from flows.runtime.warehouse import hold_warehouse, open_terminal_run, plain_flow
 from flows.site_step import check_publishing, publish_month
+from tasks.configuration.budgets import to_limit
 from tasks.configuration.errors import ConfigurationError
 from tasks.editions.refresh import load_refresh
 from tasks.outcome import Outcome
@@ -68,6 +70,7 @@ async def refresh(options: RefreshOptions) -> Outcome:
                 steps.record(edition, Outcome("done", said, other_name=WAITING))
                 await look_at_jobs(run, edition)
             check_month(store, month)
+            await check_month_budget(store, month)
             await check_publishing(month)
             with tags(f"edition:{month.edition}"):
                 await steps.run_all(run_steps(steps, run, month))
@@ -109,12 +112,13 @@ def _get_scheduled_time() -> datetime:
 
 def _calculate_remaining_budget(store: Warehouse, month: Month) -> float | None:
     """Return the month's budget minus what earlier runs have spent of it; None: no limit."""
-    if month.budget_usd is None:
-        return None
+    limit = to_limit(month.budget_usd)
+    if limit is None:
+        return month.budget_usd
     spent = sum_spent(store, month)
     if spent:
         print_message(
             f"Earlier runs of {month.edition} have spent ${spent:,.2f} of the budget of "
-            f"${month.budget_usd:,.2f}."
+            f"${limit:,.2f}."
         )
-    return max(0.0, month.budget_usd - spent)
+    return max(0.0, limit - spent)

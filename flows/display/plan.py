@@ -8,6 +8,7 @@ from rich.table import Table
 
 from flows.display.console import STDOUT, print_always, print_message, transient_progress
 from flows.display.formats import format_json
+from tasks.configuration.budgets import to_limit
 from tasks.editions.refresh import load_refresh
 from tasks.planning.judging import PlanCosts, PlannedStep, sum_costs
 from tasks.planning.month import Month, find_unfinished, sum_spent
@@ -30,7 +31,7 @@ def print_plan(store: Warehouse, month: Month, form: str) -> None:
     with transient_progress() as bars:
         bar = bars.add_task("cells", total=None)
         plan = plan_month(store, month, lambda n: bars.advance(bar, n))
-    account = sum_costs(plan, month.budget_usd, sum_spent(store, month))
+    account = sum_costs(plan, to_limit(month.budget_usd), sum_spent(store, month))
     if form == "json":
         record = _plan_record(month, plan, account, why_not)
         print(format_json({"unfinished": unfinished} | record))

@@ -17,6 +17,7 @@ from prefect.context import FlowRunContext
 from prefect.states import Running
 
 from flows.display.console import print_message
+from flows.runtime.budgets import check_budget
 from flows.runtime.outcomes import read_outcome, to_state
 from flows.runtime.recovery import hold_current_run
 from tasks.outcome import Outcome
@@ -50,6 +51,7 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
             chosen = options.model_validate(given)
             with await hold_warehouse(chosen.warehouse) as store:
                 plan = chosen.plan(store)
+                await check_budget(plan, chosen)
                 with open_terminal_run(plan, chosen.limit_usd, batch=chosen.uses_batches) as run:
                     return await self._work_with(run, chosen)
 

@@ -7,9 +7,10 @@ from typing import Annotated, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
-from pydantic import AfterValidator, Field, NonNegativeFloat, PositiveInt, StringConstraints
+from pydantic import AfterValidator, Field, PositiveInt, StringConstraints
 
 from tasks.agents.registry import load_agents
+from tasks.configuration.budgets import Usd
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_files
 from tasks.configuration.loading import ConfigModel, check_names, load_merged
@@ -164,8 +165,9 @@ class RefreshSettings(ConfigModel):
     extractor: str | None = None
     """Who extracts facts and claims: a judge, or `offline`; null: `judge`, if it calls a model."""
     batch: bool = False
-    budget_usd: NonNegativeFloat | None = None
-    """The month's budget, for all its runs together; null: no limit."""
+    budget_usd: Usd | None = None
+    """The month's budget, for all its runs together; null: no limit for a command, and a run of the
+    deployment that would pay fails at its start."""
     schedule: Schedule | None = None
     """Null: started by hand only."""
     publish: Publishing | None = None

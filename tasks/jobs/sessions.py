@@ -13,6 +13,7 @@ from tasks.agents.endings import find_agent_ending
 from tasks.agents.kind import AgentFolders, Ask
 from tasks.agents.kinds.file_drop import FileDropAsk
 from tasks.agents.registry import AgentEntry, EndedAsk, get_agent_entry, load_agents, open_agent
+from tasks.configuration.budgets import to_limit
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.inversion import load_inversion
 from tasks.configuration.secrets import KeySettings
@@ -80,7 +81,7 @@ def check_agents(agents: Sequence[str], budget_usd: float | None) -> None:
         if isinstance(ask, KeySettings) and (unset := ask.unset_variable):
             raise Misconfigured(f"The agent {agent} has no key: set the variable {unset}.")
         free = ask.repeatable or isinstance(ask, FileDropAsk)
-        if budget_usd is not None and ask.price is None and not free:
+        if to_limit(budget_usd) is not None and ask.price is None and not free:
             raise UnknownPrice(
                 f"configs/agents.yaml: {agent} has no `price`, so a budget cannot be kept. Set "
                 "what a report costs (`most_usd`), or run without --budget."

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
+from tasks.configuration.budgets import to_limit
 from tasks.configuration.endings import find_judge_ending
 from tasks.configuration.models import LlmJudgeEntry
 from tasks.costs.ledger import WarehouseLedger
@@ -190,7 +191,7 @@ def check_judge(
         )
     if unset := entry.unset_variable:
         raise Misconfigured(f"The judge {name} has no key: set the variable {unset}.")
-    if budget_usd is not None and find_current_price(entry) is None:
+    if to_limit(budget_usd) is not None and find_current_price(entry) is None:
         raise UnknownPrice(
             f"configs/prices.yaml has no price for {entry.model} of {entry.provider} on {today}, "
             "so a budget cannot be kept. Add its price, or run without --budget."

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from tasks.configuration.budgets import to_limit
 from tasks.models.errors import ModelDrift, RequestRejected, StopStage, TransientError, UnknownPrice
 from tasks.models.exchange import ModelRequest, Reply, make_call, make_failed_call, same_model
 from tasks.models.prices import Budget, BudgetReservation, ModelPrice
@@ -249,7 +250,7 @@ class Gateway:
     def _max_cost(self, request: ModelRequest) -> float:
         if self._price is not None:
             return self._price.max_cost(request, batch=self._batch)
-        if self._budget.usd is not None:
+        if to_limit(self._budget.usd) is not None:
             raise UnknownPrice(
                 f"configs/prices.yaml has no price for {request.model} of {request.provider} "
                 "today, so a budget cannot be kept. Add its price, or run without --budget."

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from tasks.assignments import ASSIGNMENTS
 from tasks.collection.request import CollectionRequest
+from tasks.configuration.budgets import Usd
 from tasks.configuration.models import load_judges
 from tasks.drafts import DRAFTS
 from tasks.editions.prompts import describe_assigned
 from tasks.planning.options import FlowOptions
-from tasks.planning.parameters import AskableAgent, Count, ExtractorName, JudgeName, Usd
+from tasks.planning.parameters import AskableAgent, Count, ExtractorName, JudgeName
 from tasks.protocols.registry import get_protocol
 from tasks.questions import QUESTIONS, describe_accepted
 from tasks.run import Plan, Selection
@@ -131,7 +132,7 @@ class RefreshOptions(FlowOptions):
     extractor: ExtractorName | None = None
     """Who extracts facts and claims, as for `evaluate`: a judge, or `offline`."""
     budget_usd: Usd | None = None
-    """The most USD the month may spend in all its runs."""
+    """The most USD the month may spend in all its runs, or `unlimited`."""
     batch: bool | None = None
     """Use the batch APIs of judges' models."""
     to_publish: bool = True

@@ -11,6 +11,7 @@ from pydantic import ConfigDict
 from tasks.archive.pending import describe_archived, describe_open_pages
 from tasks.base import Frozen
 from tasks.claims import CLAIMS
+from tasks.configuration.budgets import Usd
 from tasks.configuration.models import load_judges
 from tasks.judging.protocols import choose_protocols
 from tasks.pages import READ_AGAIN, list_page_stages
@@ -21,7 +22,6 @@ from tasks.planning.parameters import (
     Hours,
     JudgeName,
     ProtocolName,
-    Usd,
 )
 from tasks.planning.stages import EVALUATION, is_done
 from tasks.reports import REPORTS
@@ -77,7 +77,8 @@ class AskOptions(FlowOptions):
     first: Count | None = None
     """only this many pending reports of each agent, in the assignments' order."""
     budget_usd: Usd | None = None
-    """the most this run may spend; no limit unless given."""
+    """the most this run may spend, or `unlimited`. Without it a run of a deployment that would pay
+    fails at its start; a command has no limit."""
 
     def select(self, store: Warehouse) -> Selection:
         return Selection(
@@ -159,7 +160,8 @@ class EvaluateOptions(FlowOptions):
     """who extracts facts and claims that nobody has extracted: a judge, or `offline`; unless given,
     the judge if it calls a model. Without a budget it must be named."""
     budget_usd: Usd | None = None
-    """the most this run may spend on models; no limit unless given."""
+    """the most this run may spend on models, or `unlimited`. Without it a run of a deployment that
+    would pay fails at its start; a command has no limit."""
     batch: bool = False
     """use the models' batch APIs: cheaper, within a day."""
     assignments: list[str] | None = None
@@ -217,7 +219,8 @@ class BackfillOptions(FlowOptions):
     first: Count | None = None
     """only this many pending reports of each edition."""
     budget_usd: Usd | None = None
-    """the most this run may spend on reports and verdicts together."""
+    """the most this run may spend on reports and verdicts together, or `unlimited`. Without it a
+    run of a deployment that would pay fails at its start; a command has no limit."""
     fetch_pages: bool = True
     """fetch the pages that their reports cite and that are not fetched yet."""
 
@@ -239,7 +242,8 @@ class RejudgeOptions(FlowOptions):
     protocols: list[ProtocolName] | None = None
     """only these; unless given, all that the other judge has used on these reports."""
     budget_usd: Usd | None = None
-    """the most this run may spend on models; no limit unless given."""
+    """the most this run may spend on models, or `unlimited`. Without it a run of a deployment that
+    would pay fails at its start; a command has no limit."""
     batch: bool = False
     """use the models' batch APIs: cheaper, within a day."""
     publish_to: str | None = None

@@ -33,8 +33,6 @@ def _list_askable_agents() -> Iterable[str]:
     return (name for name, entry in load_agents().agents.items() if entry.ask)
 
 
-Usd = Annotated[float, Field(ge=0)]
-"""A run's budget."""
 Hours = Annotated[float, Field(gt=0, le=MAX_HOURS)]
 """How long a run waits."""
 Count = Annotated[int, Field(ge=1)]

@@ -114,7 +114,8 @@ def test_only_a_step_that_failed_or_was_cancelled_stops_a_month(outcome: Outcome
     stops = outcome.kind in ("failed", "cancelled")
     assert begun == (["fetch"] if stops else ["fetch", "evaluate"])
     whole = steps.outcome()
-    assert whole.kind == find_worst([outcome.kind, *([] if stops else ["done"])])
+    ended: list[Kind] = [outcome.kind] if stops else [outcome.kind, "done"]
+    assert whole.kind == find_worst(ended)
     if outcome.kind in ("open", "partial"):
         assert "fetch: It ended." in whole.message
 

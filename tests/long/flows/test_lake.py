@@ -196,10 +196,13 @@ def test_two_workers_of_a_pool_make_the_tables_of_one_and_buy_no_answer_twice(
     with at_hand(server, "openai"), pooled(where, configs, tmp_path) as both:
         ready = "two workers", lambda: all("Ctrl-C" in w.log.read_text("utf-8") for w in both)
         until(*ready)
-        asked = {"deployments": {"name": {"any_": [tmp_path.name]}}}
+        asked = {"deployments": {"name": {"any_": [f"judge-reports-{tmp_path.name}"]}}}
         [deployment] = patient.post(f"{api}/deployments/filter", json=asked).json()
         assert deployment["work_pool_name"] == tmp_path.name
-        runs = [run_of(api, deployment["id"], edition="sample", judge="openai") for _ in both]
+        runs = [
+            run_of(api, deployment["id"], edition="sample", judge="openai", budget_usd=9)
+            for _ in both
+        ]
         until(
             "cell that each judges",
             lambda: len(shares(api, runs)) == 2 or has_stopped(api, runs, both),

@@ -100,7 +100,10 @@ def test_a_run_outlives_the_server_that_is_killed_in_the_middle(
     prod: Production, tmp_path: Path
 ) -> None:
     with judged_slowly(prod, tmp_path, "worker") as (judge, _):
-        run = prod.run("evaluate", edition="sample", judge="gemini", protocols=["wiki_fact"])
+        run = prod.run(
+            "evaluate", edition="sample", judge="gemini", protocols=["wiki_fact"],
+            budget_usd="unlimited",
+        )  # fmt: skip
         until("question to the judge", lambda: judge.log.entries)
         asked = len(judge.log.entries)
         prod.server.kill()
@@ -129,7 +132,9 @@ def test_what_lost_and_stopped_workers_were_at_goes_on(prod: Production, tmp_pat
 def two_runs(prod: Production, judge: str) -> list[str]:
     """Two that have different things to do, once both are at it."""
     runs = [
-        prod.run("evaluate", edition="sample", judge=judge, protocols=[protocol])
+        prod.run(
+            "evaluate", edition="sample", judge=judge, protocols=[protocol], budget_usd="unlimited"
+        )
         for protocol in ("wiki_fact", "wiki_writing")
     ]
     until("run on each worker", lambda: all(is_running(prod, run) for run in runs))
@@ -143,7 +148,7 @@ def test_a_month_that_its_schedule_begins_goes_on_after_its_host_is_lost(
         paper_wiki(month_pages(ARTICLES)) as wiki,
         world(
             tmp_path, wiki, judge="offline", articles=ARTICLES, slow=SLOW_SECONDS,
-            publish={"to": "data/site"},
+            publish={"to": "data/site"}, budget_usd="unlimited",
         ) as outside,
         started(prod.worker("scheduled", "--only", "refresh", **outside.environment)) as worker,
     ):  # fmt: skip

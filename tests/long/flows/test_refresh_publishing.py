@@ -158,7 +158,8 @@ def test_a_run_of_a_deployment_has_another_one_ask_and_asks_once(
         begun, published = deployments_of(api, path, "refresh", "publish")
 
         def refreshed() -> str:
-            run = run_of(api, begun["id"], edition=EDITION, agents=[AGENTS[0]])
+            given = {"agents": [AGENTS[0]], "budget_usd": "unlimited"}
+            run = run_of(api, begun["id"], edition=EDITION, **given)
             return str(until("end", lambda: _ended(api, run))["message"])
 
         said = refreshed()
