@@ -40,7 +40,7 @@ class InvalidReply(ValueError):
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[ValueT]):
+class RequestOutcome(Generic[ValueT]):
     """The outcome of a request: a value, or the reason why there is none."""
 
     status: Status
@@ -106,7 +106,7 @@ class Gateway:
         self._price = price
         self._budget = budget
         self._batch = batch
-        self._under_way: dict[str, asyncio.Task[Outcome[Any]]] = {}
+        self._under_way: dict[str, asyncio.Task[RequestOutcome[Any]]] = {}
         self._admission = asyncio.Lock()
         self._asked = asyncio.Event()
         self._asked.set()
@@ -136,7 +136,9 @@ class Gateway:
             await self._sender.wait_for_capacity()
             self._asked.clear()
 
-    async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
+    async def ask(
+        self, request: ModelRequest, read: Callable[[str], ValueT]
+    ) -> RequestOutcome[ValueT]:
         """Return the value that `read` parses from the model's answer.
 
         Args:
@@ -164,20 +166,20 @@ class Gateway:
             await asyncio.gather(*self._under_way.values(), return_exceptions=True)
         await self._sender.close()
 
-    def _finish(self, request_id: str, task: asyncio.Task[Outcome[Any]]) -> None:
+    def _finish(self, request_id: str, task: asyncio.Task[RequestOutcome[Any]]) -> None:
         self._under_way.pop(request_id, None)
         if not task.cancelled():
             task.exception()  # retrieved: all its callers may have been cancelled
 
     async def _answer(
         self, request: ModelRequest, read: Callable[[str], ValueT]
-    ) -> Outcome[ValueT]:
+    ) -> RequestOutcome[ValueT]:
         async with self._ledger.lock_request(request.request_id):
             return await self._find_or_buy(request, read)
 
     async def _find_or_buy(
         self, request: ModelRequest, read: Callable[[str], ValueT]
-    ) -> Outcome[ValueT]:
+    ) -> RequestOutcome[ValueT]:
         known = list(await self._ledger.load_attempts(request.request_id))
         ours = [call for call in known if call.status != "failed" and self._is_ours(call)]
         for call in ours:
@@ -272,17 +274,17 @@ class Gateway:
             raise drift
 
 
-def _make_outcome(call: Call, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
+def _make_outcome(call: Call, read: Callable[[str], ValueT]) -> RequestOutcome[ValueT]:
     """Return the outcome of a stored call."""
     if call.status != "ok":
         said = call.error or call.finish or "nothing"
         reason = f"{call.status} (attempt {call.attempt}): {said}"
-        return Outcome(VERDICT_STATUS[call.status], reason=reason, call=call)
+        return RequestOutcome(VERDICT_STATUS[call.status], reason=reason, call=call)
     try:
-        return Outcome(Status.OK, value=read(call.answer or ""), call=call)
+        return RequestOutcome(Status.OK, value=read(call.answer or ""), call=call)
     except InvalidReply as problem:
         reason = f"unusable (attempt {call.attempt}): {problem}"
-        return Outcome(Status.UNPARSABLE, reason=reason, call=call)
+        return RequestOutcome(Status.UNPARSABLE, reason=reason, call=call)
 
 
 def _make_follow_up(

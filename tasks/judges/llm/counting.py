@@ -12,7 +12,7 @@ from tasks.judges.questions.merge_key_points import MergeKeyPoints
 from tasks.judges.registry import load_judge
 from tasks.judges.text import split_sentences
 from tasks.models.exchange import ModelRequest
-from tasks.models.gateway import Outcome
+from tasks.models.gateway import RequestOutcome
 from tasks.models.prices import BYTES_PER_TOKEN, ModelPrice
 from tasks.warehouse.rows import Status
 
@@ -41,7 +41,9 @@ class CountingSender:
         self._price = price
         self.requests: dict[str, CountedRequest] = {}
 
-    async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
+    async def ask(
+        self, request: ModelRequest, read: Callable[[str], ValueT]
+    ) -> RequestOutcome[ValueT]:
         purpose = request.purpose
         self.requests[request.request_id] = CountedRequest(
             request_id=request.request_id,
@@ -51,7 +53,7 @@ class CountingSender:
             output_tokens=request.typical_output_tokens,
             most_usd=self._price.max_cost(request) if self._price else None,
         )
-        return Outcome(Status.SKIPPED, reason="only counted")
+        return RequestOutcome(Status.SKIPPED, reason="only counted")
 
 
 def collect_requests(

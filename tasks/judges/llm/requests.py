@@ -28,7 +28,7 @@ from tasks.judges.replies import (
 )
 from tasks.models.attachments import Attachment, supported_media_types
 from tasks.models.exchange import Message, ModelRequest, Parameters, Purpose
-from tasks.models.gateway import Outcome
+from tasks.models.gateway import RequestOutcome
 from tasks.models.prices import BYTES_PER_TOKEN
 from tasks.warehouse.rows import Status, content_sha
 
@@ -40,7 +40,9 @@ ValueT = TypeVar("ValueT")
 class RequestSender(Protocol):
     """Sends a judge's requests: the gateway, or a counter that sends nothing."""
 
-    async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
+    async def ask(
+        self, request: ModelRequest, read: Callable[[str], ValueT]
+    ) -> RequestOutcome[ValueT]:
         """Return what `read` makes of the answer, or why there is none."""
 
 
@@ -96,7 +98,7 @@ class PromptedModel:
         attachments: PromptAttachments | None = None,
         allowed_values: Mapping[str, tuple[str, ...]] | None = None,
         shared_text: str = "",
-    ) -> Outcome[list[ResultT]]:
+    ) -> RequestOutcome[list[ResultT]]:
         """Send one request for several items; return a result for each, in their order.
 
         Args:
@@ -153,10 +155,12 @@ class PromptedModel:
             asked = asked.with_correction(doubted.model_dump_json(), EMPTY)
         return make_step_answer(await self._send(asked, check), read)
 
-    async def _send(self, request: ModelRequest, check: Callable[[str], ValueT]) -> Outcome[ValueT]:
+    async def _send(
+        self, request: ModelRequest, check: Callable[[str], ValueT]
+    ) -> RequestOutcome[ValueT]:
         needed = request.prompt_bytes / BYTES_PER_TOKEN + request.typical_output_tokens
         if needed > self.entry.context_tokens:
-            return Outcome(
+            return RequestOutcome(
                 Status.NOT_ASSESSED,
                 reason=f"not_assessed: about {needed:,.0f} tokens with the answer do not fit the "
                 f"{self.entry.context_tokens:,} that {self.name} can read",
@@ -220,7 +224,7 @@ class ItemReading(NamedTuple):
 
 
 def make_answers(
-    outcome: Outcome[list[ResultT]],
+    outcome: RequestOutcome[list[ResultT]],
     n_items: int,
     read: Callable[[ResultT], ItemReading],
     shown_share: float | None = None,
@@ -244,7 +248,7 @@ def make_answers(
 
 
 def make_step_answer(
-    outcome: Outcome[AnsweredT], read: Callable[[AnsweredT], ValueT]
+    outcome: RequestOutcome[AnsweredT], read: Callable[[AnsweredT], ValueT]
 ) -> StepAnswer[ValueT]:
     """Convert an outcome; `read` converts its value."""
     call = outcome.call

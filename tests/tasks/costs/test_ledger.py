@@ -13,7 +13,7 @@ from tasks.costs.ledger import (
 from tasks.models.client import ModelClient
 from tasks.models.errors import TransientError
 from tasks.models.exchange import ModelRequest, TokenUsage
-from tasks.models.gateway import Gateway, Outcome
+from tasks.models.gateway import Gateway, RequestOutcome
 from tasks.models.prices import Budget
 from tasks.warehouse.rows import Status
 from tasks.warehouse.store import Warehouse
@@ -141,7 +141,7 @@ def half_a_sign(request: Request) -> Response:
 
 
 def test_an_answer_with_half_a_sign_is_kept_too(warehouse: Warehouse) -> None:
-    async def ask(address: str) -> Outcome[str]:
+    async def ask(address: str) -> RequestOutcome[str]:
         client: ModelClient = client_for(OpenAiServer(), address, "test-key")
 
         class Once(ScriptedSender):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from tasks.configuration.models import Limits, LlmJudgeEntry, Retries
 from tasks.judges.llm.judge import LlmJudge
 from tasks.models.exchange import ModelRequest
-from tasks.models.gateway import Gateway, Outcome
+from tasks.models.gateway import Gateway, RequestOutcome
 from tasks.models.live_sender import LiveSender
 from tasks.models.prices import Budget
 from tasks.warehouse.rows import Status
@@ -46,9 +46,11 @@ class Recorder:
     def __init__(self) -> None:
         self.asked: list[ModelRequest] = []
 
-    async def ask(self, request: ModelRequest, read: Callable[[str], ValueT]) -> Outcome[ValueT]:
+    async def ask(
+        self, request: ModelRequest, read: Callable[[str], ValueT]
+    ) -> RequestOutcome[ValueT]:
         self.asked.append(request)
-        return Outcome(Status.SKIPPED, reason="only noted")
+        return RequestOutcome(Status.SKIPPED, reason="only noted")
 
 
 def entry(**more: Any) -> LlmJudgeEntry:

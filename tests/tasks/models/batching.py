@@ -14,7 +14,7 @@ from tasks.models.batch_client import BatchClient
 from tasks.models.batch_job import BatchTiming
 from tasks.models.batch_sender import BatchSender
 from tasks.models.exchange import ModelRequest
-from tasks.models.gateway import Gateway, InvalidReply, Outcome
+from tasks.models.gateway import Gateway, InvalidReply, RequestOutcome
 from tasks.models.gemini_batch import GeminiBatchClient
 from tasks.models.openai_batch import OpenAiBatchClient
 from tasks.models.prices import Budget
@@ -51,11 +51,13 @@ class Desk:
         with serving(server) as address:
             return asyncio.run(self._run(server, address, work, options))
 
-    def ask(self, server: Server, requests: list[ModelRequest] = REQUESTS) -> list[Outcome[str]]:
-        async def work(gateway: Gateway, sender: BatchSender) -> list[Outcome[str]]:
+    def ask(
+        self, server: Server, requests: list[ModelRequest] = REQUESTS
+    ) -> list[RequestOutcome[str]]:
+        async def work(gateway: Gateway, sender: BatchSender) -> list[RequestOutcome[str]]:
             return await asyncio.gather(*(gateway.ask(r, whole) for r in requests))
 
-        found: list[Outcome[str]] = self.run(server, work)
+        found: list[RequestOutcome[str]] = self.run(server, work)
         return found
 
     def jobs(self) -> list[BatchJob]:

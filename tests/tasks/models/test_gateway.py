@@ -14,7 +14,7 @@ from tasks.models.errors import (
     UnknownPrice,
 )
 from tasks.models.exchange import ModelRequest, Reply, TokenUsage, call_id
-from tasks.models.gateway import Gateway, Outcome
+from tasks.models.gateway import Gateway, RequestOutcome
 from tasks.warehouse.calls import Call
 from tasks.warehouse.rows import Status
 from tests.tasks.models.scripted import (
@@ -34,11 +34,11 @@ LATER = TransientError("HTTP 503", "server", code=503)
 
 def asked_once(
     sender: ScriptedSender, ledger: MemoryLedger | None = None, **options: str | None
-) -> tuple[Outcome[str], Gateway]:
+) -> tuple[RequestOutcome[str], Gateway]:
     """One question, in a run of its own."""
     model = gateway(sender, MemoryLedger() if ledger is None else ledger, **options)  # type: ignore[arg-type]
 
-    async def work() -> Outcome[str]:
+    async def work() -> RequestOutcome[str]:
         found = await model.ask(ASKED, read_word)
         await model.close()
         return found
@@ -59,7 +59,7 @@ def test_a_call_in_the_ledger_is_never_bought_again() -> None:
 def test_two_askers_of_the_same_share_one_call() -> None:
     sender, ledger = ScriptedSender(said("no")), MemoryLedger()
 
-    async def both() -> list[Outcome[str]]:
+    async def both() -> list[RequestOutcome[str]]:
         model = gateway(sender, ledger)
         same = question()
         assert same is not ASKED
@@ -299,9 +299,9 @@ def test_an_exhausted_budget_stops_and_keeps_what_is_under_way() -> None:
         return list(found)
 
     found = run(spend())
-    bought = [outcome for outcome in found if isinstance(outcome, Outcome)]
+    bought = [outcome for outcome in found if isinstance(outcome, RequestOutcome)]
     assert bought
-    assert {type(f) for f in found if not isinstance(f, Outcome)} == {BudgetExhausted}
+    assert {type(f) for f in found if not isinstance(f, RequestOutcome)} == {BudgetExhausted}
     assert len(ledger.calls) == len(bought) == len(sender.sent)
     assert {call.cost_usd for call in ledger.calls.values()} == {(40 * 2 + 100 * 10) / 1e6}
 

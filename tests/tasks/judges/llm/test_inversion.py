@@ -18,7 +18,7 @@ from tasks.judges.questions.pose_question import PoseQuestion
 from tasks.judges.replies import MAX_CHARS, MAX_ITEMS
 from tasks.judges.text import occurs_in
 from tasks.models.exchange import ModelRequest
-from tasks.models.gateway import InvalidReply, Outcome
+from tasks.models.gateway import InvalidReply, RequestOutcome
 from tasks.warehouse.rows import Status
 from tests.servers.fences import parse
 from tests.servers.gemini import GeminiServer
@@ -87,11 +87,11 @@ class Answering:
     def __init__(self, answer: Any) -> None:
         self._answer = answer if isinstance(answer, str) else json.dumps(answer)
 
-    async def ask(self, request: ModelRequest, read: Callable[[str], Any]) -> Outcome[Any]:
+    async def ask(self, request: ModelRequest, read: Callable[[str], Any]) -> RequestOutcome[Any]:
         try:
-            return Outcome(Status.OK, read(self._answer))
+            return RequestOutcome(Status.OK, read(self._answer))
         except InvalidReply as error:
-            return Outcome(Status.UNPARSABLE, reason=str(error))
+            return RequestOutcome(Status.UNPARSABLE, reason=str(error))
 
 
 def said(step: str, answer: Any) -> StepAnswer[Any]:
