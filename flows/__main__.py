@@ -22,7 +22,7 @@ RUNS_NOTHING = {"--help", "--estimate", "--dry-run"}
 
 
 def may_run_flow(arguments: Sequence[str]) -> bool:
-    """Whether these arguments may run a flow; guessed, as nothing has been imported to parse them."""
+    """Guess whether these arguments run a flow, before anything is imported that parses them."""
     return bool(RUNS.intersection(arguments)) and not RUNS_NOTHING.intersection(arguments)
 
 

@@ -58,7 +58,7 @@ async def ask(run: RunContext, options: AskOptions) -> Outcome:
     )
     await add_failures_artifact(failures)
     await add_costs_artifact(store, began, "no job was sent to these agents")
-    await add_lineage_artifact(run)
+    await add_lineage_artifact(run.plan, run.records)
     message = f"{edition}: {format_count(len(wanted) - left, 'report')} received"
     message += f", ${run.budget.spent:,.2f} spent in this run." if run.budget.spent else "."
     models = load_models(store, edition)

@@ -1,6 +1,5 @@
 """Add agents to existing editions: their reports, the pages they cite, their cells and ranks."""
 
-from prefect import tags
 from prefect.runtime import flow_run
 
 from flows.registry import load_flow
@@ -50,14 +49,13 @@ async def backfill(run: RunContext, options: BackfillOptions) -> Outcome:
             )
         )
     ended: list[tuple[dict[str, str], Outcome]] = []
-    with tags(*(f"agent:{agent}" for agent in agents)):
-        for name in names:
-            for step in list_backfill_steps(store, name, options, chosen):
-                # A failed step raises its error, so that no later one is paid for.
-                outcome = (await load_flow(step.flow).within(run, step.options)).require()
-                said = {"ended": outcome.name, "said": outcome.message}
-                ended.append(({"edition": name, "step": step.name} | said, outcome))
-            await add_leaderboard_artifacts(store, name)
+    for name in names:
+        for step in list_backfill_steps(store, name, options, chosen):
+            # A failed step raises its error, so that no later one is paid for.
+            outcome = (await load_flow(step.flow).within(run, step.options)).require()
+            said = {"ended": outcome.name, "said": outcome.message}
+            ended.append(({"edition": name, "step": step.name} | said, outcome))
+        await add_leaderboard_artifacts(store, name)
     await add_table_artifact(
         "steps",
         [row for row, _ in ended],
@@ -66,6 +64,6 @@ async def backfill(run: RunContext, options: BackfillOptions) -> Outcome:
     await add_costs_artifact(store, began, "neither the agents nor the judge cost anything")
     if not ended:
         nothing = "No edition has assignments with prompts: run `evergreen assign`."
-        return Outcome("done", nothing)
+        return Outcome("partial", nothing)
     outcomes = [outcome for _, outcome in ended]
     return join_outcomes(" ".join(outcome.message for outcome in outcomes), outcomes)

@@ -1,7 +1,5 @@
 """Evaluate an edition from its reports to the leaderboard, doing only what is pending."""
 
-from prefect import tags
-
 from flows.display.console import print_message
 from flows.lineage import add_lineage_artifact
 from flows.runtime.artifacts import (
@@ -36,13 +34,12 @@ async def evaluate(run: RunContext, options: EvaluateOptions) -> Outcome:
     """
     of, began = run.plan.selection, utc_now()
     check_selection(run.store, of.edition, of.protocols, of.agents, of.judge)
-    with tags(f"judge:{of.judge}"):
-        outcomes = await _run_stages(run)
-        failures = [failure for outcome in outcomes for failure in outcome.failures]
-        await add_leaderboard_artifacts(run.store, of.edition)
-        await add_failures_artifact(failures)
-        await add_costs_artifact(run.store, began, f"the judge {of.judge} calls no model")
-        await add_lineage_artifact(run)
+    outcomes = await _run_stages(run)
+    failures = [failure for outcome in outcomes for failure in outcome.failures]
+    await add_leaderboard_artifacts(run.store, of.edition)
+    await add_failures_artifact(failures)
+    await add_costs_artifact(run.store, began, f"the judge {of.judge} calls no model")
+    await add_lineage_artifact(run.plan, run.records)
     if not failures:
         return join_outcomes(describe_judged(run.plan), outcomes)
     return join_outcomes("Not everything could be done.", outcomes, left="Pending:")

@@ -64,7 +64,7 @@ async def fetch(run: RunContext, options: FetchOptions) -> Outcome:
     await add_costs_artifact(
         store, began, "neither pages nor the extraction of claims costs anything"
     )
-    await add_lineage_artifact(run)
+    await add_lineage_artifact(run.plan, run.records)
     message = describe_archived(store, edition)
     if still_open := describe_open_pages(store, edition, agents):
         outcomes.append(Outcome("open", still_open))

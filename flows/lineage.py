@@ -4,7 +4,7 @@ Stages emit Prefect's asset events. The open-source server shows no assets, so a
 artifact with all of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -49,18 +49,17 @@ def emit_asset_events(run: RunContext, stage: Stage[Any, Any], record: StageReco
         )  # fmt: skip
 
 
-async def add_lineage_artifact(run: RunContext, site: str = "") -> None:
-    """Show what the run's edition consists of: each table, what it is made from, and what this run
-    has added.
+async def add_lineage_artifact(plan: Plan, records: Sequence[StageRecord], site: str = "") -> None:
+    """Show what an edition consists of: each table, what it is made from, and what a run has added.
 
-    site: where the run has published it.
+    records: what the run's stages have done. site: where it has published the edition.
     """
-    rows = [*_list_rows(run.plan.renew(), {record.stage: record for record in run.records})]
+    rows = [*_list_rows(plan.renew(), {record.stage: record for record in records})]
     if site:
         rows.append({"from": "leaderboard, verdicts", "stage": "publish", "into": site})
     named = "USD of a stage stand at its first table."
     table = format_markdown_table(rows) or "There is nothing yet."
-    edition = run.plan.selection.edition
+    edition = plan.selection.edition
     await add_text_artifact("lineage", table, f"{edition}: what is made from what. {named}")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from prefect import tags
 
 from flows.display.console import print_always
 from flows.runtime.announcing import announce
@@ -22,7 +21,7 @@ from flows.runtime.artifacts import (
 )
 from flows.runtime.progress import stage_progress
 from flows.runtime.server import is_local
-from flows.runtime.warehouse import hold_warehouse, plain_flow
+from flows.runtime.warehouse import hold_warehouse, plain_flow, tag_run
 from flows.stages import run_function
 from tasks.base import format_count
 from tasks.configuration.secrets import refuse_signing
@@ -63,7 +62,7 @@ async def publish(options: PublishOptions) -> Outcome:
     while True:
         with (
             await hold_warehouse(options.warehouse) as store,
-            tags(f"edition:{edition}"),
+            await tag_run(options),
         ):
             check_publishable(store, edition, chosen, Path(to))
             digest = _hash_figures(store, edition, chosen)

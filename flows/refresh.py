@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from prefect import tags
 from prefect.context import FlowRunContext
 
 from flows.ask import look_at_jobs
@@ -12,7 +11,7 @@ from flows.registry import load_flow
 from flows.runtime.artifacts import add_costs_artifact, add_leaderboard_artifacts
 from flows.runtime.budgets import check_month_budget
 from flows.runtime.steps import WAITING, RunSteps
-from flows.runtime.warehouse import hold_warehouse, open_terminal_run, plain_flow
+from flows.runtime.warehouse import hold_warehouse, open_terminal_run, plain_flow, tag_run
 from flows.site_step import check_publishing, publish_month
 from tasks.configuration.budgets import to_limit
 from tasks.configuration.errors import ConfigurationError
@@ -72,12 +71,11 @@ async def refresh(options: RefreshOptions) -> Outcome:
             check_month(store, month)
             await check_month_budget(store, month)
             await check_publishing(month)
-            with tags(f"edition:{month.edition}"):
+            with await tag_run(options, edition=month.edition, judge=month.judge):
                 await steps.run_all(run_steps(steps, run, month))
         if not steps.stop:
             await add_leaderboard_artifacts(store, month.edition)
             await add_costs_artifact(store, began, "neither the agents nor the judge cost anything")
-            await add_lineage_artifact(run, month.site.folder if month.site else "")
         path = store.url
     # From here on the warehouse is closed: a person may have to decide.
     if not steps.stop:
@@ -86,6 +84,9 @@ async def refresh(options: RefreshOptions) -> Outcome:
     if not steps.stop:
         outcome = "ok" if steps.outcome().is_complete else "incomplete"
         with await hold_warehouse(path) as store:
+            plan = Plan(store, Selection(edition=month.edition))
+            site = month.site.folder if month.site and steps.has_ended("publish") else ""
+            await add_lineage_artifact(plan, run.records, site)
             ended = begun.model_copy(update={"outcome": outcome})
             await store.write_async(Change(MonthRefresh, [ended]))
     return steps.outcome()

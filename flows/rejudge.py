@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from prefect import tags
-
 from flows.display.console import print_message
 from flows.display.rejudge import (
     agreement_rows,
@@ -61,22 +59,21 @@ async def rejudge(run: RunContext, options: RejudgeOptions) -> Outcome:
     to = Path(options.publish_to) if options.publish_to else None
     if to:
         check_changes_folder(to)
-    with tags(f"judge:{judge}"):
-        selection, other = select_reports(
-            store, edition, judge, options.against, options.agents, options.assignments,
-            options.protocols,
-        )  # fmt: skip
-        before = _record_baseline(store, edition, judge, to) if to else None
-        # Both judges must judge the same claims, so this one's model extracts none.
-        outcome = (await evaluate.within(run, EvaluateOptions(
-            edition=edition, protocols=[*selection.protocols], agents=options.agents, judge=judge,
-            extractor=OFFLINE, batch=options.batch, assignments=options.assignments,
-        ))).require()  # fmt: skip
-        found = compare_judges(store, selection, other, judge)
-        await _add_comparison_artifacts(store, edition, found)
-        await add_costs_artifact(store, began, f"the judge {judge} calls no model")
-        if to and before:
-            await _publish_changes(store, before, to, complete=outcome.is_complete)
+    selection, other = select_reports(
+        store, edition, judge, options.against, options.agents, options.assignments,
+        options.protocols,
+    )  # fmt: skip
+    before = _record_baseline(store, edition, judge, to) if to else None
+    # Both judges must judge the same claims, so this one's model extracts none.
+    outcome = (await evaluate.within(run, EvaluateOptions(
+        edition=edition, protocols=[*selection.protocols], agents=options.agents, judge=judge,
+        extractor=OFFLINE, batch=options.batch, assignments=options.assignments,
+    ))).require()  # fmt: skip
+    found = compare_judges(store, selection, other, judge)
+    await _add_comparison_artifacts(store, edition, found)
+    await add_costs_artifact(store, began, f"the judge {judge} calls no model")
+    if to and before:
+        await _publish_changes(store, before, to, complete=outcome.is_complete)
     rest = "" if outcome.is_complete else f" {outcome.message}"
     return Outcome(outcome.kind, format_agreement(found) + rest)
 

@@ -21,6 +21,7 @@ from text_unidecode import unidecode
 
 from flows.display.console import print_message
 from flows.lineage import emit_asset_events
+from flows.runtime.announcing import announce
 from flows.runtime.artifacts import add_stage_costs_artifact
 from flows.runtime.outcomes import read_outcome, to_state
 from flows.runtime.server import is_local
@@ -28,7 +29,7 @@ from flows.runtime.task_runs import Items, Later, run_items, run_part, run_task
 from tasks.archive.pending import find_pages_again
 from tasks.base import format_count
 from tasks.claims import CLAIMS
-from tasks.models.errors import StopStage, Unreachable
+from tasks.models.errors import BudgetExhausted, StopStage, Unreachable
 from tasks.outcome import Kind, Outcome, PartLeft, PartOpen, join_outcomes
 from tasks.planning.permission import check_permitted, describe_extraction
 from tasks.run import RunContext, StageRecord
@@ -109,6 +110,8 @@ async def _do_pending(
     found = await _keep_parts(_run_parts(run, stage, pending))
     failures = found.failures
     is_down = any(isinstance(f.cause, DOWN) or getattr(f.cause, "is_down", False) for f in failures)
+    if any(isinstance(f.cause, BudgetExhausted) for f in failures):
+        announce("over_budget", run.plan.selection.edition)
     if stage.list_open:
         failures = [f for f in failures if not isinstance(f.cause, PartLeft)]
         failures += stage.list_open(run.plan)

@@ -74,6 +74,10 @@ class RunSteps:
         again = f"{self.subject} is not complete. Go on: {self.command}"
         return Outcome(kind, f"{again}\n{said}{final}")
 
+    def has_ended(self, step: str) -> bool:
+        """Whether a step has done all it was to do."""
+        return any(name == step and end.is_complete for name, end in self.results)
+
     async def add_artifact(self) -> None:
         """Add the table of the steps in the Prefect UI."""
         rows = [

@@ -20,6 +20,7 @@ from flows.display.console import print_message
 from flows.runtime.budgets import check_budget
 from flows.runtime.outcomes import read_outcome, to_state
 from flows.runtime.recovery import hold_current_run
+from tasks.configuration.models import load_judges
 from tasks.outcome import Outcome
 from tasks.planning.options import FlowOptions
 from tasks.run import Plan, RunContext, open_run
@@ -79,11 +80,7 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
 
     async def _work_with(self, run: RunContext, options: OptionsT) -> State[None]:
         lock = self.lock.format_map(options.model_dump())
-        edition = run.plan.selection.edition
-        with (
-            await hold_lock(run.store, lock),
-            tags(*([f"edition:{edition}"] if edition else [])),
-        ):
+        with await hold_lock(run.store, lock), await tag_run(options):
             run.renew_if_shared()
             return to_state(await self.work(run, options))
 
@@ -170,6 +167,24 @@ async def hold_warehouse(warehouse: str) -> AbstractContextManager[Warehouse]:
 
         await _wait_while_taken(take)
         return _close_later(stack.pop_all(), opened[0])
+
+
+async def tag_run(options: FlowOptions, **more: str) -> AbstractContextManager[Any]:
+    """Tag this run with its edition, judge and agents; return the context that tags its parts.
+
+    more: further tags, or what takes the place of an option that is not given.
+    """
+    given = options.model_dump(include={"edition", "judge"}, exclude_none=True) | more
+    if "judge" in type(options).model_fields:
+        given.setdefault("judge", load_judges().default)
+    agents = getattr(options, "agents", None) or []
+    names = [*(f"{k}:{v}" for k, v in given.items()), *(f"agent:{agent}" for agent in agents)]
+    context = FlowRunContext.get()
+    if context and context.flow_run:
+        async with get_client() as client:
+            known = {*context.flow_run.tags, *names}
+            await client.update_flow_run(context.flow_run.id, tags=sorted(known))
+    return tags(*names)
 
 
 async def hold_lock(store: Warehouse, lock: str) -> AbstractContextManager[str]:
