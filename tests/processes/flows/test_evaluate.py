@@ -67,7 +67,7 @@ def test_the_history_in_prefect_is_complete_and_readable(
     for entry in cells:
         assert entry["state"]["type"] == "COMPLETED"
         assert {"edition:sample", "protocol:wiki_fact"} <= set(entry["tags"])
-    assert not [entry for entry in runs if entry["name"].startswith("wiki_writing /")]
+    assert not [entry for entry in runs if re.match("wiki_writing / .+ / ", entry["name"])]
     artifacts = patient.post(f"{api}/artifacts/filter", json={}).json()
     assert {"leaderboard", "progress-verdicts"} <= {artifact["key"] for artifact in artifacts}
 
@@ -97,7 +97,7 @@ def test_a_second_run_computes_nothing_and_says_of_each_stage_what_it_has_reused
     assert {*shown} == {"import / sample", *(f"{stage} / sample" for stage in STAGES)}
     assert {shown[f"{stage} / sample"]["name"] for stage in STAGES} == {"Cached"}
     with open_warehouse(path) as warehouse:
-        n = warehouse.value("SELECT count(*) FROM verdicts WHERE status = 'ok'")
+        n = warehouse.value("SELECT count(*) FROM verdicts")  # none is open
     assert shown["verdicts / sample"]["message"] == f"9 cells, {n} verdicts from the warehouse"
     assert contents(path) == before
 
