@@ -3,7 +3,7 @@ when killed."""
 
 import asyncio
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from prefect.workers.process import (
 from flows import engine
 from flows.alerts import stay_heard
 from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
+from flows.runtime.budgets import LIMIT
 from flows.runtime.closing import UNFINISHED
 from flows.runtime.recovery import find_runs, watch_runs
 from flows.runtime.served import DEPLOYED, TAG, find_deployments
@@ -212,6 +213,16 @@ async def retire_former(served: Sequence[RunnerDeployment]) -> list[RunnerDeploy
                 else:
                     await client.delete_deployment(former.id)
     return kept
+
+
+async def limit_runs(runs_at_once: Mapping[str, int]) -> None:
+    """Make, change and remove our concurrency limits, which count the runs that use a provider."""
+    async with get_client() as client:
+        for former in await client.read_global_concurrency_limits(limit=200):
+            if former.name.startswith(LIMIT) and former.name[len(LIMIT) :] not in runs_at_once:
+                await client.delete_global_concurrency_limit_by_name(former.name)
+        for name, n in runs_at_once.items():
+            await client.upsert_global_concurrency_limit_by_name(LIMIT + name, n)
 
 
 async def _run_with_recovery(

@@ -118,6 +118,7 @@ def _serve_until_ended(
         asyncio.run(serving.check_names(served))
         former = asyncio.run(serving.retire_former(served))
         asyncio.run(close_dead_runs(print_always))
+        asyncio.run(serving.limit_runs(load_refresh().runs_at_once))
         asyncio.run(set_up_alerts(load_refresh().alerts))
         run_watched(serve_them([*former, *served], on_message=print_always, **settings))
 

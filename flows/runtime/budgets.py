@@ -8,10 +8,13 @@ from prefect.context import FlowRunContext
 
 from flows.display.estimate import estimate_evaluation
 from tasks.analysis.judges import select_reports
+from tasks.configuration.models import load_judges
+from tasks.editions.refresh import load_refresh
 from tasks.jobs.estimate import estimate_reports
 from tasks.jobs.pending import find_prompted_editions
-from tasks.judges.registry import OFFLINE
+from tasks.judges.registry import OFFLINE, load_judge_entry
 from tasks.models.errors import Misconfigured
+from tasks.planning.edition_options import RefreshOptions
 from tasks.planning.judging import sum_costs
 from tasks.planning.month import Month, sum_spent
 from tasks.planning.options import (
@@ -24,6 +27,9 @@ from tasks.planning.options import (
 from tasks.planning.plan import plan_month
 from tasks.run import Plan
 from tasks.warehouse.store import Warehouse
+
+LIMIT = "evergreen-"
+"""Begins the names of our concurrency limits."""
 
 
 async def check_budget(plan: Plan, options: FlowOptions) -> None:
@@ -79,6 +85,24 @@ def _refuse(usd: float, at_most: float, *, unknown: bool) -> None:
         "budget. Nothing was bought. Start it with `budget_usd`: the most that it may spend, or "
         "`unlimited`."
     )
+
+
+def list_limits(options: FlowOptions) -> list[str]:
+    """Return the concurrency limits of which a run of a deployment takes a slot each: one for each
+    of its judges' providers, and of the agents that it asks, under `runs_at_once` in
+    configs/refresh.yaml."""
+    settings = load_refresh()
+    if not settings.runs_at_once or not _is_served():
+        return []
+    chosen = options.model_dump(exclude_none=True)
+    if isinstance(options, RefreshOptions):
+        chosen = settings.model_dump(exclude_none=True) | chosen
+    judges = {chosen.get("judge", load_judges().default), chosen.get("extractor")} - {OFFLINE, None}
+    entries = [load_judge_entry(judge)[1] for judge in judges if hasattr(options, "judge")]
+    used = {getattr(entry, "provider", None) for entry in entries}
+    if isinstance(options, (AskOptions, BackfillOptions, RefreshOptions)):
+        used |= {*chosen["agents"]}
+    return sorted(f"{LIMIT}{name}" for name in settings.runs_at_once if name in used)
 
 
 def _is_served() -> bool:

@@ -128,6 +128,9 @@ def server_settings(home: Path, port: int) -> dict[str, str]:
         # Only our own pages may call the API, not others that the browser has open.
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": f"{address},http://localhost:{port}",
         "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
+        # Slots that runs held when an earlier server ended return as well.
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage."
+        "filesystem",
         **BATCHED_WRITES,
         **{f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in unused},
     }

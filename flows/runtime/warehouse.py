@@ -5,7 +5,7 @@ another. While another process owns the warehouse, the run's state names that pr
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, contextmanager
 from functools import partial, wraps
 from importlib.metadata import version
 from typing import Any, Generic, TypeVar
@@ -13,11 +13,12 @@ from typing import Any, Generic, TypeVar
 from prefect import Flow, tags
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
+from prefect.concurrency.asyncio import concurrency
 from prefect.context import FlowRunContext
 from prefect.states import Running
 
 from flows.display.console import print_message
-from flows.runtime.budgets import check_budget
+from flows.runtime.budgets import check_budget, list_limits
 from flows.runtime.outcomes import read_outcome, to_state
 from flows.runtime.recovery import hold_current_run
 from tasks.configuration.models import load_judges
@@ -33,6 +34,8 @@ HeldT = TypeVar("HeldT")
 AsyncFlow = Flow[..., Coroutine[Any, Any, State[None]]]
 RunName = str | Callable[[], str]
 POLL_SECONDS = 0.5
+LEASE_SECONDS = 240
+"""When the slots of a killed run return."""
 WAITING = "Waiting"
 """The state's name in the Prefect UI; its message names the owning process."""
 warn = partial(print_message, style="yellow")
@@ -50,14 +53,18 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
     ) -> None:
         async def run_alone(**given: Any) -> State[None]:
             chosen = options.model_validate(given)
-            with await hold_warehouse(chosen.warehouse) as store:
-                plan = chosen.plan(store)
-                await check_budget(plan, chosen)
-                with open_terminal_run(plan, chosen.limit_usd, batch=chosen.uses_batches) as run:
-                    return await self._work_with(run, chosen)
+            async with await hold_slots(chosen):
+                return await self._open_alone(chosen)
 
         self.options, self.work, self.lock = options, work, lock
         super().__init__(declare_parameters(run_alone, work, options), **settings)
+
+    async def _open_alone(self, options: OptionsT) -> State[None]:
+        with await hold_warehouse(options.warehouse) as store:
+            plan = options.plan(store)
+            await check_budget(plan, options)
+            with open_terminal_run(plan, options.limit_usd, batch=options.uses_batches) as run:
+                return await self._work_with(run, options)
 
     async def within(self, run: RunContext, options: OptionsT) -> Outcome:
         """Run it as a part of another run, with what that holds open; return its outcome."""
@@ -105,7 +112,9 @@ def plain_flow(
 
     def make(work: Callable[[OptionsT], Awaitable[Outcome]]) -> AsyncFlow:
         async def run(**given: Any) -> State[None]:
-            return to_state(await work(options.model_validate(given)))
+            chosen = options.model_validate(given)
+            async with await hold_slots(chosen):
+                return to_state(await work(chosen))
 
         return Flow(
             declare_parameters(run, work, options),
@@ -185,6 +194,24 @@ async def tag_run(options: FlowOptions, **more: str) -> AbstractContextManager[A
             known = {*context.flow_run.tags, *names}
             await client.update_flow_run(context.flow_run.id, tags=sorted(known))
     return tags(*names)
+
+
+async def hold_slots(options: FlowOptions) -> AsyncExitStack:
+    """Wait until the providers that a run uses take one more run; return the context that makes
+    room for the next one. The slots of a killed run return by themselves."""
+    limits, stack = list_limits(options), AsyncExitStack()
+
+    async def take() -> str | None:
+        async with get_client() as client:
+            for each in await client.read_global_concurrency_limits(limit=200):
+                if each.name in limits and each.active_slots >= each.limit:
+                    return f"{each.name} has no slot left ({each.limit}, by `runs_at_once`)"
+        await stack.enter_async_context(concurrency(limits, lease_duration=LEASE_SECONDS))
+        return None
+
+    if limits:
+        await _wait_while_taken(take)
+    return stack
 
 
 async def hold_lock(store: Warehouse, lock: str) -> AbstractContextManager[str]:

@@ -172,6 +172,9 @@ class RefreshSettings(ConfigModel):
     """Null: started by hand only."""
     publish: Publishing | None = None
     """Null: nothing is published."""
+    runs_at_once: dict[str, PositiveInt] = Field(default_factory=dict)
+    """How many runs of deployments may use each of these providers of judges, and agents, at a
+    time; the others wait."""
     alerts: Alerts | None = None
     """Null: nobody is told."""
     closed: tuple[str, ...] = ()
