@@ -119,11 +119,12 @@ async def _do_pending(
     kind: Kind = "open" if found.is_open else "done"
     outcome = join_outcomes(f"{done}; {kept}.", [Outcome(kind, "")], failures)
     new = [output.count(run.plan) - n for output, n in zip(stage.outputs, counts, strict=True)]
-    record = StageRecord(stage.name, outcome.kind, new, run.budget.spent - spent)
+    usd = run.budget.spent - spent
+    record = StageRecord(stage.name, outcome.kind, new, usd)
     run.records.append(record)
     emit_asset_events(run, stage, record)
     await add_stage_costs_artifact(run.store, began, stage.name)
-    get_run_logger().info("%s", outcome.message)
+    get_run_logger().info("%s, $%.4f spent: %s", stage.name, usd, outcome.message)
     return outcome, is_down
 
 
@@ -199,10 +200,10 @@ def _make_part_task(stage: Stage[Any, PartT]) -> Callable[..., Any]:
         except PartLeft as left:
             if worker.count_answers and left.may_pass:
                 left.is_down = worker.count_answers(part) == answered
+            get_run_logger().warning("%s: %s", title, left)
             kind: Kind = "open" if isinstance(left, PartOpen) else "partial"
             return to_state(Outcome(kind, str(left), error=left))
-        if said:
-            get_run_logger().info("%s", said)
+        get_run_logger().info("%s: %s", title, said or "done")
         return to_state(Outcome("done", said or ""))
 
     made = _make_task(stage.task, "{title}", PART_RETRIES, PART_RETRY_SECONDS, may_pass)
