@@ -1,5 +1,6 @@
 """The `evergreen` command, also as `python -m flows`."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ def may_run_flow(arguments: Sequence[str]) -> bool:
 
 
 def main() -> None:
+    gc.disable()  # imports make much and no garbage; the command enables it (LazyCommand)
     os.umask(PRIVATE)
     from flows.runtime.ending import end_at_second_signal, end_process
 
