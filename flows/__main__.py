@@ -14,8 +14,6 @@ sys.dont_write_bytecode = False
 
 PRIVATE = 0o077
 """What others get of the files that this process, and those that it starts, make: nothing."""
-
-
 RUNS = {*SERVED_FLOWS, "demo"}
 """Commands that may run a flow."""
 RUNS_NOTHING = {"--help", "--estimate", "--dry-run"}
@@ -23,7 +21,7 @@ RUNS_NOTHING = {"--help", "--estimate", "--dry-run"}
 
 
 def may_run_flow(arguments: Sequence[str]) -> bool:
-    """Whether these arguments may run a flow; guessed, as nothing has been imported to parse them."""
+    """Whether these arguments may run a flow: a guess, before what parses them is imported."""
     return bool(RUNS.intersection(arguments)) and not RUNS_NOTHING.intersection(arguments)
 
 
