@@ -1,7 +1,9 @@
 """Stage pages: fetch cited pages once, keep them, extract their texts, and look up whether those
 that lead nowhere ever existed."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
@@ -13,6 +15,7 @@ from tasks.archive.pending import (
     find_unread_pages,
     list_fetch_sources,
 )
+from tasks.base import format_count
 from tasks.configuration.web import load_web
 from tasks.run import Plan, RunContext
 from tasks.stage import OnProgress, Stage, StageCounts, open_alone
@@ -30,6 +33,37 @@ LEFT JOIN pages AS p ON p.edition = $1 AND p.url = c.url
 
 
 Pages = Sequence[PageRequest]
+SILENT_SECONDS = 5.0
+"""How long no page may come before it is said what is waited for."""
+
+
+@asynccontextmanager
+async def tell_waits(
+    run: RunContext, pages: int, tries: int, on_progress: OnProgress
+) -> AsyncIterator[OnProgress]:
+    """Count pages by what this yields; each time that none comes for a while, say so once."""
+    left = pages
+
+    def count(n: int) -> None:
+        nonlocal left
+        left -= n
+        on_progress(n)
+
+    async def tell() -> None:
+        told = 0
+        while True:
+            before = left
+            await asyncio.sleep(SILENT_SECONDS)
+            if left == before != told:
+                told = left
+                hosts = f"hosts that do not answer are asked up to {tries} times"
+                run.on_message(f"Waiting for {format_count(left, 'page')}: {hosts}.")
+
+    telling = asyncio.create_task(tell())
+    try:
+        yield count
+    finally:
+        telling.cancel()
 
 
 def _make_fetch_stage(source: FetchSource) -> Stage[PageRequest, Pages]:
@@ -43,10 +77,13 @@ def _make_fetch_stage(source: FetchSource) -> Stage[PageRequest, Pages]:
         from tasks.archive.fetch import archive_pages  # slow: HTTP clients and readers of pages
         from tasks.web.fetcher import open_fetcher
 
-        store = PageStore(pages_folder(run.store.location))
+        store, settings = PageStore(pages_folder(run.store.location)), load_web()
         store.remove_partial_files()
-        async with open_fetcher(load_web(), store, source) as fetcher:
-            await archive_pages(run.store, run.plan.selection.edition, fetcher, wanted, on_progress)
+        async with (
+            open_fetcher(settings, store, source) as fetcher,
+            tell_waits(run, len(wanted), settings.manners.tries, on_progress) as count,
+        ):
+            await archive_pages(run.store, run.plan.selection.edition, fetcher, wanted, count)
 
     return _make_stage(f"fetch {source}", "fetch_pages", f"fetch · {source}", find_pending, fetch)
 
