@@ -12,7 +12,7 @@ PYTEST ?=
 # What tests and runs import is compiled once, not by each of their many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-kills rig-prefect rig-wheel rig-change rig-local-model rig-wild lock bench bench-judges bench-fetching bench-prefect bench-publish image-digests clean
+.PHONY: help demo test guarantees processes prose long test-lake docs lint everything packages audit sbom rigs rig-image rigs-image rig-kills rig-prefect rig-wheel rig-change rig-local-model rig-wild lock bench bench-judges bench-fetching bench-prefect bench-publish bench-start image-digests clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
@@ -138,6 +138,9 @@ bench-publish: $(VENV)/dev ## Publish the published edition as a site
 	  $(BIN)/evergreen --quiet evaluate --edition 2025_Mar_Nov >$$work/board && \
 	  $(BIN)/python -m tests.bench.bench_publish --warehouse $$work/w.duckdb --edition 2025_Mar_Nov; \
 	  code=$$?; rm -rf $$work; exit $$code
+
+bench-start: $(VENV)/dev ## Time commands from their start to their first item
+	$(BIN)/python -m tests.bench.bench_start
 
 clean: ## Remove the environment and everything made by runs (not the sample)
 	rm -rf $(VENV) $(VENV)-llama build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,5 +1,6 @@
 """The `evergreen` command, also as `python -m flows`."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -13,8 +14,6 @@ sys.dont_write_bytecode = False
 
 PRIVATE = 0o077
 """What others get of the files that this process, and those that it starts, make: nothing."""
-
-
 RUNS = {*SERVED_FLOWS, "demo"}
 """Commands that may run a flow."""
 RUNS_NOTHING = {"--help", "--estimate", "--dry-run"}
@@ -22,11 +21,12 @@ RUNS_NOTHING = {"--help", "--estimate", "--dry-run"}
 
 
 def may_run_flow(arguments: Sequence[str]) -> bool:
-    """Guess whether these arguments run a flow, before anything is imported that parses them."""
+    """Whether these arguments may run a flow: a guess, before what parses them is imported."""
     return bool(RUNS.intersection(arguments)) and not RUNS_NOTHING.intersection(arguments)
 
 
 def main() -> None:
+    gc.disable()  # imports make much and no garbage; the command enables it (LazyCommand)
     os.umask(PRIVATE)
     from flows.runtime.ending import end_at_second_signal, end_process
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from flows.display.console import print_always
+from flows.display.console import STDERR, print_always, print_message
 from flows.runtime.announcing import announce
 from flows.runtime.approval import RunCancelled, get_run_url, wait_for_decision
 from flows.runtime.artifacts import (
@@ -99,6 +99,14 @@ async def run_site_task(
     async def write_site() -> "SiteSummary":
         from tasks.publishing.site import build_site
 
+        said = set[str]()
+
+        def show(doing: str, done: int, total: int) -> None:
+            progress.update(doing, done, total)
+            if not STDERR.is_terminal and doing not in said:
+                said.add(doing)
+                print_message(f"Writing the site: {doing}")
+
         async with stage_progress("publish", None) as progress:
             return await asyncio.to_thread(
                 build_site,
@@ -107,7 +115,7 @@ async def run_site_task(
                 to,
                 judges=tuple(judges),
                 snapshots=snapshots,
-                on_progress=progress.update,
+                on_progress=show,
             )
 
     return await run_function(f"site / {edition}", write_site)

@@ -1,6 +1,7 @@
 """Stage pages: fetch cited pages once, keep them, extract their texts, and look up whether those
 that lead nowhere ever existed."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,6 +17,7 @@ from tasks.archive.pending import (
     find_unread_pages,
     list_fetch_sources,
 )
+from tasks.base import format_count
 from tasks.configuration.web import load_web
 from tasks.outcome import PartOpen
 from tasks.run import Plan, RunContext
@@ -42,14 +44,43 @@ BATCH_PAGES = 100
 BATCHES_AT_ONCE = 32
 """Batches fetched at a time; the limits on requests hold for all of them together."""
 Pages = Sequence[PageRequest]
+SILENT_SECONDS = 5.0
+"""How long no page may come before it is said what is waited for."""
+
+
+@asynccontextmanager
+async def tell_waits(run: RunContext, pages: int, tries: int) -> AsyncIterator[OnProgress]:
+    """Count pages by what this yields; each time that none comes for a while, say so once."""
+    left = pages
+
+    def count(n: int) -> None:
+        nonlocal left
+        left -= n
+
+    async def tell() -> None:
+        told = 0
+        while True:
+            before = left
+            await asyncio.sleep(SILENT_SECONDS)
+            if left == before != told:
+                told = left
+                hosts = f"hosts that do not answer are asked up to {tries} times"
+                run.on_message(f"Waiting for {format_count(left, 'page')}: {hosts}.")
+
+    telling = asyncio.create_task(tell())
+    try:
+        yield count
+    finally:
+        telling.cancel()
 
 
 class BatchFetcher:
     """Fetches batches of pages with one fetcher; of a batch that is tried again, what is left."""
 
-    def __init__(self, run: RunContext, fetcher: "Fetcher") -> None:
+    def __init__(self, run: RunContext, fetcher: "Fetcher", came: OnProgress) -> None:
         self._run = run
         self._fetcher = fetcher
+        self._came = came
         self._begun: set[str] = set()
 
     async def fetch(self, batch: Pages, on_progress: OnProgress) -> None:
@@ -69,8 +100,13 @@ class BatchFetcher:
             urls = {page.url for page in left}
             batch = [page for page in batch if page.url in urls]
         self._begun |= {page.url for page in batch}
+
+        def count(n: int) -> None:
+            self._came(n)
+            on_progress(n)
+
         try:
-            await archive_pages(self._run.store, of.edition, self._fetcher, batch, on_progress)
+            await archive_pages(self._run.store, of.edition, self._fetcher, batch, count)
         except HostsBusy as busy:
             raise PartOpen(str(busy)) from None
 
@@ -100,10 +136,13 @@ def _make_fetch_stage(source: FetchSource) -> Stage[PageRequest, Pages]:
     async def open_stage(run: RunContext, todo: Pages) -> AsyncIterator[Worker[Pages]]:
         from tasks.web.fetcher import open_fetcher  # slow, as above
 
-        store = PageStore(pages_folder(run.store.location))
+        store, settings = PageStore(pages_folder(run.store.location)), load_web()
         store.remove_partial_files()
-        async with open_fetcher(load_web(), store, source) as fetcher:
-            yield Worker(BatchFetcher(run, fetcher).fetch, concurrency=BATCHES_AT_ONCE)
+        async with (
+            open_fetcher(settings, store, source) as fetcher,
+            tell_waits(run, len(todo), settings.manners.tries) as came,
+        ):
+            yield Worker(BatchFetcher(run, fetcher, came).fetch, concurrency=BATCHES_AT_ONCE)
 
     return Stage(
         name=f"fetch {source}",

@@ -36,12 +36,14 @@ from tasks.editions.manifest import (
     hash_manifest,
     load_edition_manifest,
 )
+from tasks.editions.prompts import assign_writing, describe_assigned
 from tasks.judging.session import check_judges
 from tasks.planning.edition_options import AssignOptions, CollectOptions
 from tasks.questions import get_inverter
 from tasks.warehouse.location import DEFAULT_LOCATION, DuckDBFile, Location, parse_location
+from tasks.warehouse.locks import hold_lock
 from tasks.warehouse.rows import utc_now
-from tasks.warehouse.store import Readable, open_warehouse
+from tasks.warehouse.store import Readable, Warehouse, open_warehouse
 
 EditionArgument = Annotated[str, typer.Argument(metavar="EDITION", help="A frozen edition.")]
 QUESTIONS = """
@@ -166,7 +168,8 @@ def assign(
 ) -> None:
     """Make an edition's assignments: to write each article, or to answer questions about it.
 
-    After an interruption, run it again to resume; nothing is asked or paid for twice.
+    Assignments to write take no time and no run in Prefect. After an interruption, run it again to
+    resume; nothing is asked or paid for twice.
     """
     name, asks_questions = options.edition, options.asks_questions
     if asks_questions:
@@ -177,7 +180,11 @@ def assign(
         _reject_question_options(options)
     with open_existing_warehouse(warehouse, name) as store:
         plan = options.plan(store)
-        complete, outcome = run_flow("assign", options, options.find_outcome(plan), plan)
+        done = options.find_outcome(plan)
+        if asks_questions or done:
+            complete, outcome = run_flow("assign", options, done, plan)
+        else:
+            complete, outcome = True, asyncio.run(_assign_writing(store, name))
         became = store.frame(QUESTIONS, [name])
     if asks_questions and form is not Format.JSON:
         print_frame(became, form)
@@ -186,6 +193,13 @@ def assign(
         f"See them: evergreen sql \"SELECT {what} WHERE edition = '{name}' LIMIT 3\" --format json",
     )
     print_outcome(complete, outcome, form, {"questions": became} if asks_questions else {})
+
+
+async def _assign_writing(store: Warehouse, edition: str) -> str:
+    """Make the assignments to write an article, and say how many."""
+    async with hold_lock(store.locks, f"assignments of {edition}", print_message):
+        new = assign_writing(store, edition)
+    return f"Completed: {describe_assigned(store, edition, new)}"
 
 
 def _reject_question_options(options: AssignOptions) -> None:

@@ -1,5 +1,6 @@
 """Commands that are listed without being imported, and imported when called."""
 
+import gc
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -65,7 +66,10 @@ class LazyCommand(TyperCommand):
     ) -> Any:
         """Make the real command's context: calls, help and completion start here and continue with
         the context's command."""
-        return self.command.make_context(info_name, args, parent, **extra)
+        context = self.command.make_context(info_name, args, parent, **extra)
+        gc.freeze()  # what is imported stays
+        gc.enable()
+        return context
 
 
 def add_commands(

@@ -57,6 +57,7 @@ def main(home: Path, port: int) -> int:
     listener = listen(port)
     port = listener.getsockname()[1]
     os.environ.update(server_settings(home, port))
+    gc.disable()
     import prefect.server.api.server  # noqa: F401  # takes seconds
 
     told.wait()

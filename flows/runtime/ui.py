@@ -38,7 +38,7 @@ def serve_ui(home: Path, port: int | None) -> None:
         else:  # a log is no place for a password
             print(f"Prefect UI: {address} (the password is in {password_file(home)})")
         minutes = load_keep_minutes()
-        stays = f" The server stays for {minutes:g} minutes; to end it: evergreen ui --stop"
+        stays = f" The server then stays for {minutes:g} minutes; to end it: evergreen ui --stop"
         print(f"Press Ctrl-C to stop.{stays if minutes else ''}", flush=True)
         try:
             while is_served(home):  # not is_healthy: a busy server may answer late

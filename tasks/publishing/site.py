@@ -33,7 +33,7 @@ from tasks.warehouse.store import Readable
 
 ASSETS = ("assets/site.css", "assets/site.js")
 OnProgress = Callable[[str, int, int], None]
-"""Called with what is being written, the number of files written, and the total."""
+"""Called with what is being written, how much of it is, and the total."""
 TRIAL = "SELECT coalesce(bool_or(trial), false) FROM collections WHERE edition = $1"
 NO_MODEL = (
     "no figure here rests on a provider's model. This judge is good for the order of agents, not "
@@ -95,6 +95,7 @@ def build_site(
     """
     refuse_signing()
     started = monotonic()
+    on_progress("figures", 0, 1)
     material = load_material(source, edition, judges, snapshots)
     views = make_board_views(material)
     info = _describe_site(material)
@@ -128,14 +129,17 @@ def _write_files(
     gathered = write_report_pages(material, pages, helpers, on_progress)
     write_article_pages(material, pages, gathered, on_progress)
     write_cited_pages(material, pages, gathered, on_progress)
+    on_progress("agents and analyses", 0, 1)
     write_agent_pages(material, views, pages)
     write_edition_page(material, pages)
     write_differences_page(material, pages)
     write_analyses_page(material, pages)
     write_method_page(material, pages)
+    on_progress("data", 0, 1)
     write_data_files(material, pages)
-    for key, part in parts.items():
+    for done, (key, part) in enumerate(parts.items(), start=1):
         pages.folder.add(f"data/parts/{key}.js", part.result())
+        on_progress("boards", done, len(parts))
 
 
 def _describe_site(material: SiteMaterial) -> SiteInfo:

@@ -67,7 +67,7 @@ def time_command(command: tuple[str, ...], variables: "os._Environ[str] | dict[s
 
 def time_evaluations(folder: Path, sample: Path) -> tuple[float, float]:
     """Seconds to the first question of a home's first command, and of the next one."""
-    folder.mkdir()
+    (folder / "prefect").mkdir(parents=True)
     configs = write_configs(folder)
     server = OpenAiServer()
     with configured(configs), at_hand(server, "openai"):
@@ -83,7 +83,9 @@ def time_evaluations(folder: Path, sample: Path) -> tuple[float, float]:
             )
 
         found = time_one("first.duckdb"), time_one("further.duckdb")
-        subprocess.run((*FLOWS, "ui", "--stop"), cwd=ROOT, env=variables, check=False)
+        subprocess.run(
+            (*FLOWS, "ui", "--stop"), cwd=ROOT, env=variables, check=True, capture_output=True
+        )
     return found
 
 
