@@ -62,6 +62,8 @@ async def set_up_alerts(alerts: Alerts | None) -> None:
         ConfigurationError: a variable is not set.
     """
     alerts = alerts or Alerts(about=())
+    if alerts.ping:
+        alerts.read(alerts.ping)
     async with get_client() as client:
         blocks = await _save_blocks(client, alerts)
         about = alerts.about if blocks else ()

@@ -33,8 +33,7 @@ from flows import engine
 from flows.alerts import stay_heard
 from flows.registry import MAX_RESUMES, SERVED_FLOWS, load_flow
 from flows.runtime.budgets import LIMIT
-from flows.runtime.closing import UNFINISHED
-from flows.runtime.recovery import find_runs, watch_runs
+from flows.runtime.recovery import UNFINISHED, find_runs, watch_runs
 from flows.runtime.served import DEPLOYED, TAG, find_deployments
 from flows.runtime.server_record import ServerError
 from tasks.editions.refresh import load_refresh

@@ -1,22 +1,14 @@
 """A run of a deployment that would pay must be told how much: nobody watches it."""
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from prefect.context import FlowRunContext
 
-from flows.display.estimate import estimate_evaluation
-from tasks.analysis.judges import select_reports
 from tasks.configuration.models import load_judges
-from tasks.editions.refresh import load_refresh
-from tasks.jobs.estimate import estimate_reports
-from tasks.jobs.pending import find_prompted_editions
 from tasks.judges.registry import OFFLINE, load_judge_entry
 from tasks.models.errors import Misconfigured
-from tasks.planning.edition_options import RefreshOptions
-from tasks.planning.judging import sum_costs
-from tasks.planning.month import Month, sum_spent
 from tasks.planning.options import (
     AskOptions,
     BackfillOptions,
@@ -24,9 +16,11 @@ from tasks.planning.options import (
     FlowOptions,
     RejudgeOptions,
 )
-from tasks.planning.plan import plan_month
 from tasks.run import Plan
 from tasks.warehouse.store import Warehouse
+
+if TYPE_CHECKING:
+    from tasks.planning.month import Month
 
 LIMIT = "evergreen-"
 """Begins the names of our concurrency limits."""
@@ -44,9 +38,13 @@ async def check_budget(plan: Plan, options: FlowOptions) -> None:
         _refuse(float(frame["usd"].sum()), float(frame["usd_at_most"].sum()), unknown=unknown)
 
 
-async def check_month_budget(store: Warehouse, month: Month) -> None:
+async def check_month_budget(store: Warehouse, month: "Month") -> None:
     """Do as `check_budget`, for a month."""
     if _is_served() and month.budget_usd is None:
+        from tasks.planning.judging import sum_costs
+        from tasks.planning.month import sum_spent
+        from tasks.planning.plan import plan_month  # slow: loads the model clients
+
         plan = await asyncio.to_thread(plan_month, store, month)
         costs = sum_costs(plan, None, sum_spent(store, month))
         paid = [row for row in plan if row.usd is None or row.usd > 0]
@@ -56,6 +54,11 @@ async def check_month_budget(store: Warehouse, month: Month) -> None:
 def _estimate(plan: Plan, options: FlowOptions) -> pl.DataFrame:
     """Estimate what a run buys by its own options, in `usd` and `usd_at_most`; of a backfill only
     the reports."""
+    from flows.display.estimate import estimate_evaluation  # slow: loads judges and prompts
+    from tasks.analysis.judges import select_reports
+    from tasks.jobs.estimate import estimate_reports
+    from tasks.jobs.pending import find_prompted_editions
+
     store: Any = plan.store
     match options:
         case AskOptions():
@@ -91,16 +94,18 @@ def list_limits(options: FlowOptions) -> list[str]:
     """Return the concurrency limits of which a run of a deployment takes a slot each: one for each
     of its judges' providers, and of the agents that it asks, under `runs_at_once` in
     configs/refresh.yaml."""
-    settings = load_refresh()
-    if not settings.runs_at_once or not _is_served():
+    if not _is_served():
         return []
-    chosen = options.model_dump(exclude_none=True)
-    if isinstance(options, RefreshOptions):
-        chosen = settings.model_dump(exclude_none=True) | chosen
+    from tasks.editions.refresh import load_refresh
+
+    settings = load_refresh()
+    is_month = hasattr(options, "to_publish")
+    usual = settings.model_dump(exclude_none=True) if is_month else {}
+    chosen = usual | options.model_dump(exclude_none=True)
     judges = {chosen.get("judge", load_judges().default), chosen.get("extractor")} - {OFFLINE, None}
     entries = [load_judge_entry(judge)[1] for judge in judges if hasattr(options, "judge")]
     used = {getattr(entry, "provider", None) for entry in entries}
-    if isinstance(options, (AskOptions, BackfillOptions, RefreshOptions)):
+    if is_month or isinstance(options, (AskOptions, BackfillOptions)):
         used |= {*chosen["agents"]}
     return sorted(f"{LIMIT}{name}" for name in settings.runs_at_once if name in used)
 

@@ -7,6 +7,7 @@ is closed by the next command.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -16,18 +17,12 @@ from uuid import UUID
 
 import httpx
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import (
-    FlowRunFilter,
-    FlowRunFilterDeploymentId,
-    FlowRunFilterId,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-)
-from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.client.schemas.actions import LogCreate
+from prefect.client.schemas.filters import FlowRunFilter, TaskRunFilter
+from prefect.client.schemas.objects import TERMINAL_STATES, FlowRun, State, StateType, TaskRun
 from prefect.context import FlowRunContext
 from prefect.states import AwaitingRetry, Cancelled, Crashed
 
-from flows.runtime.closing import close_children, log_in_run
 from flows.runtime.run_locks import forget_run, hold_run, is_held, kill_run, list_runs
 
 HEARTBEAT = "prefect.flow-run.heartbeat"
@@ -42,27 +37,14 @@ MAX_CRASH_SECONDS = 24 * 3600
 """Older crashes are not restarted: a person has left them."""
 SETTLE_SECONDS = 3
 """How long a server may take to store the last events of a process."""
+UNFINISHED = sorted({*StateType} - TERMINAL_STATES)
 KILLED = "Its process was killed. What it had committed is kept; give the command again to go on."
 
 
-class Listening:
-    """Since when heartbeats would have arrived, without a break."""
-
-    def __init__(self) -> None:
-        self.begin()
-
-    def begin(self) -> None:
-        """Begin anew."""
-        self.since = self.last_check = time.time()
-
-    def check(self) -> bool:
-        """Whether silence proves by now that a run is dead. To be asked every `CHECK_SECONDS`."""
-        now = time.time()
-        # The clock goes on while a machine sleeps; the runs beside this process slept as well.
-        if not 0 <= now - self.last_check <= CHECK_SECONDS + LATE_SECONDS:
-            self.begin()
-        self.last_check = now
-        return now - self.since > SILENT_SECONDS
+def listen_since(since: float, last: float, now: float) -> float:
+    """Return since when heartbeats would have arrived without a break: `since`, or `now` if this
+    check does not come `CHECK_SECONDS` after the last: the machine slept, and its runs with it."""
+    return since if 0 <= now - last <= CHECK_SECONDS + LATE_SECONDS else now
 
 
 async def watch_runs(
@@ -74,18 +56,20 @@ async def watch_runs(
         max_resumes: how often one run may be restarted; 0: never.
         on_message: called with a line about each crash and restart.
     """
-    listening = Listening()
+    since = last = time.time()  # the clock that goes on while the machine sleeps
     reported: set[UUID] = set()
     while True:
+        now = time.time()
+        since, last = listen_since(since, last, now), now
         try:
             async with get_client() as client:
                 await _end_cancelled_runs(client, deployments, on_message)
-                if listening.check():
+                if now - since > SILENT_SECONDS:
                     await _mark_silent_runs(client, deployments, on_message)
                 await _resume_crashed_runs(client, deployments, max_resumes, on_message, reported)
         except httpx.HTTPError:
             # Heartbeats could not arrive either, so silence proves nothing until they can.
-            listening.begin()
+            since = time.time()
         await asyncio.sleep(CHECK_SECONDS)
 
 
@@ -108,7 +92,7 @@ async def close_dead_runs(on_message: Callable[[str], None]) -> None:
     if not (dead := list_runs(held=False)):
         return
     async with get_client() as client:
-        wanted = FlowRunFilter(id=FlowRunFilterId(any_=dead))
+        wanted = FlowRunFilter.model_validate({"id": {"any_": dead}})
         runs = {run.id: run for run in await client.read_flow_runs(flow_run_filter=wanted)}
         for run_id in dead:
             run = runs.get(run_id)
@@ -130,7 +114,7 @@ async def _end_cancelled_runs(
     since = datetime.now(UTC) - timedelta(seconds=CANCEL_SECONDS)
     runs = await find_runs(client, deployments, StateType.CANCELLING)
     if held := list_runs(held=True):
-        runs += await find_runs(client, deployments, StateType.CANCELLED, among=held)
+        runs += await find_runs(client, deployments, StateType.CANCELLED, id={"any_": held})
     for run in runs:
         if run.state is None or run.state.timestamp > since:
             continue
@@ -188,36 +172,54 @@ async def _resume(
     client: PrefectClient, run: FlowRun, crashes: Sequence[State[Any]], max_resumes: int
 ) -> str:
     """Close what died with a run and schedule it again; return a line about it."""
-    why, since = crashes[-1].message, crashes[-1].timestamp
-    died = await close_children(client, run.id, f"Its run crashed: {why}")
-    await log_in_run(
-        client,
-        run.id,
-        f"Crashed at {since:%Y-%m-%d %H:%M:%S} UTC: {why} {died} task runs and subflows ended with "
-        "it. The run goes on with all that is in the warehouse (restart "
-        f"{len(crashes)} of at most {max_resumes}).",
+    crash = max(crashes, key=lambda state: state.timestamp)
+    died = await close_children(client, run.id, f"Its run crashed: {crash.message}")
+    line = LogCreate(
+        name="prefect.flow_runs", level=logging.WARNING, timestamp=datetime.now(UTC),
+        flow_run_id=run.id,
+        message=f"Crashed at {crash.timestamp:%Y-%m-%d %H:%M:%S} UTC: {crash.message} {died} task "
+        "runs and subflows ended with it. The run goes on with all that is in the warehouse "
+        f"(restart {len(crashes)} of at most {max_resumes}).",
+    )  # fmt: skip
+    await client.create_logs([line])
+    message = f"Restarted after: {crash.message}"
+    again: State[None] = AwaitingRetry(scheduled_time=datetime.now(UTC), message=message)
+    await client.set_flow_run_state(run.id, again)
+    return f"{run.name}: crashed ({crash.message}); restarted."
+
+
+async def close_children(client: PrefectClient, run: UUID, message: str) -> int:
+    """Set the task runs and subflows of a dead run that have not ended to `Crashed`.
+
+    Returns:
+        How many they were.
+    """
+    below = FlowRunFilter.model_validate({"parent_flow_run_id": {"any_": [run]}})
+    closed = 0
+    for part in await client.read_flow_runs(flow_run_filter=below):
+        closed += await close_children(client, part.id, message)
+        if part.state and not part.state.is_final():
+            # Its task run in the parent follows it.
+            await client.set_flow_run_state(part.id, Crashed(message=message), force=True)
+            closed += 1
+    unfinished = TaskRunFilter.model_validate(
+        {"flow_run_id": {"any_": [run]}, "state": {"type": {"any_": UNFINISHED}}}
     )
-    restarted: State[None] = AwaitingRetry(
-        scheduled_time=datetime.now(UTC), message=f"Restarted after: {why}"
-    )
-    await client.set_flow_run_state(run.id, restarted)
-    return f"{run.name}: crashed ({why}); restarted."
+    tasks: list[TaskRun] = []
+    while page := await client.read_task_runs(task_run_filter=unfinished, offset=len(tasks)):
+        tasks += page
+    for task in tasks:
+        await client.set_task_run_state(task.id, Crashed(message=message), force=True)
+    return closed + len(tasks)
 
 
 async def find_runs(
-    client: PrefectClient,
-    deployments: Sequence[UUID],
-    *types: StateType,
-    among: Sequence[UUID] = (),
+    client: PrefectClient, deployments: Sequence[UUID], *types: StateType, **more: Any
 ) -> list[FlowRun]:
-    """Return the runs of deployments, or those of them that are `among` these, that are in a state
-    of one of these types."""
-    wanted = FlowRunFilter(
-        id=FlowRunFilterId(any_=list(among)) if among else None,
-        deployment_id=FlowRunFilterDeploymentId(any_=list(deployments)),
-        state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(types))),
-    )
-    return await client.read_flow_runs(flow_run_filter=wanted)
+    """Return the runs of deployments that are in a state of one of these types. more: further
+    fields of the filter."""
+    wanted = {"deployment_id": {"any_": [*deployments]}, "state": {"type": {"any_": types}}}
+    return await client.read_flow_runs(flow_run_filter=FlowRunFilter.model_validate(wanted | more))
 
 
 async def _has_heartbeat(client: PrefectClient, run: UUID, since: datetime) -> bool:

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -45,9 +45,13 @@ def hold_run(run: UUID) -> Iterator[None]:
 
 def is_held(run: UUID) -> bool:
     """Whether a process that uses this Prefect home does the run."""
-    with suppress(FileNotFoundError), _hold_existing(run) as free:
-        return not free
-    return False
+    if not (file := _lock_file(run)).exists():
+        return False
+    try:
+        with hold_lock(file, 0):
+            return False
+    except Timeout:
+        return True
 
 
 def list_runs(*, held: bool) -> list[UUID]:
@@ -59,9 +63,8 @@ def list_runs(*, held: bool) -> list[UUID]:
 
 def forget_run(run: UUID) -> None:
     """Remove the lock file of a dead run."""
-    with suppress(FileNotFoundError), _hold_existing(run) as free:
-        if free:
-            _lock_file(run).unlink()
+    if not is_held(run):
+        _lock_file(run).unlink(missing_ok=True)
 
 
 def kill_run(run: UUID) -> bool:
@@ -73,24 +76,6 @@ def kill_run(run: UUID) -> bool:
         return False
     os.kill(int(pid), signal.SIGKILL)
     return True
-
-
-@contextmanager
-def _hold_existing(run: UUID) -> Iterator[bool]:
-    """Yield whether the lock file of a run is free, and hold it if so.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-    """
-    file = _lock_file(run)
-    file.stat()
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(hold_lock(file, 0))
-        except Timeout:
-            yield False
-            return
-        yield True
 
 
 def _lock_file(run: UUID | str) -> Path:

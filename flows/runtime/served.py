@@ -1,12 +1,7 @@
 """The deployments that `evergreen serve` has registered with a Prefect server."""
 
 from prefect.client.orchestration import PrefectClient
-from prefect.client.schemas.filters import (
-    DeploymentFilter,
-    DeploymentFilterTags,
-    FlowFilter,
-    FlowFilterName,
-)
+from prefect.client.schemas.filters import DeploymentFilter, FlowFilter
 from prefect.client.schemas.responses import DeploymentResponse
 
 TAG = "evergreen"
@@ -23,8 +18,8 @@ async def find_deployments(
     warehouse: its normalised address, as in `Location.url`.
     """
     found = await client.read_deployments(
-        flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])),
-        deployment_filter=DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG])),
+        flow_filter=FlowFilter.model_validate({"name": {"any_": [flow]}}),
+        deployment_filter=DeploymentFilter.model_validate({"tags": {"all_": [TAG]}}),
     )
     ours = [each for each in found if each.parameters.get("warehouse") == warehouse]
     return sorted(ours, key=lambda each: str(each.updated), reverse=True)

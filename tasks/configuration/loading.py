@@ -15,7 +15,12 @@ from tasks.base import Frozen
 from tasks.configuration.bounded_yaml import load_yaml
 from tasks.configuration.errors import ConfigurationError
 from tasks.configuration.folders import CONFIGS, ConfigSource, find_all
-from tasks.configuration.wording import describe_expected, find_known_keys, format_location
+from tasks.configuration.wording import (
+    VARIABLE,
+    describe_expected,
+    find_known_keys,
+    format_location,
+)
 from tasks.errors import suggest_names
 from tasks.files.opening import open_file
 
@@ -244,6 +249,8 @@ def _describe_errors(
             value = problem["input"]
             text = value if isinstance(value, str) else reprlib.repr(value)  # does not convert all
             found = "nothing" if value is None else repr(text[:80])
+            if problem.get("ctx", {}).get("pattern") == VARIABLE:
+                found = "something else, which is not shown"
             lines.append(f"{path}: {key}: {describe_expected(problem)}; found {found}.")
     if (rest := len(problems) - MAX_ERRORS) > 0:
         lines.append(f"{find_owner(problems[-1])}: and {rest:,} more.")

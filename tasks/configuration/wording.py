@@ -11,7 +11,10 @@ from tasks.configuration.extensions import EXTENSION
 
 Schema = Mapping[str, Any]
 """A part of a JSON schema."""
+VARIABLE = "^[A-Z][A-Z0-9_]*$"
+"""The name of an environment variable. What somebody writes in its place may be a secret."""
 FORMS = {
+    VARIABLE: "the name of an environment variable: capitals, digits and _",
     "\\S": "some words",
     "^[A-Za-z0-9_.:-]{1,80}$": "letters (a to z), digits and _ . : -, 80 at most",
     "^[a-z][a-z0-9_]{0,39}$": "small letters, digits and _, 40 at most, a letter first",

@@ -16,6 +16,7 @@ from tasks.configuration.folders import CONFIGS, ConfigSource, find_file, list_f
 from tasks.configuration.loading import ConfigModel, check_names, load_merged
 from tasks.configuration.models import load_judges
 from tasks.configuration.secrets import read_variable
+from tasks.configuration.wording import VARIABLE
 
 FILE = "refresh.yaml"
 PLACES = ("year", "month", "day")
@@ -25,8 +26,7 @@ SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 FIELDS = 5
 PLAIN = re.compile(r"[0-9a-zA-Z*/,\s-]+")
 MOST_HOURS = 24 * 365
-VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*$")]
-"""The name of an environment variable. An address in its place is refused."""
+VariableName = Annotated[str, StringConstraints(pattern=VARIABLE)]
 
 
 def _check_cron(text: str) -> str:

@@ -13,7 +13,7 @@ from tests.flows.asked_runs import agents_of, ask, askable, serving_agent
 from tests.flows.llm_runs import at_hand, configured, evaluate, write_configs
 from tests.flows.months import refresh, small_world
 from tests.flows.plain_prefect import plain_prefect
-from tests.rigs.month_world import AGENTS
+from tests.rigs.month_world import AGENTS, BASELINE
 from tests.servers.gemini import GeminiServer
 from tests.servers.job_gemini import GeminiJobs
 
@@ -83,4 +83,6 @@ def test_a_month_with_paid_agents_does_not_begin_without_a_budget(tmp_path: Path
         state = refresh(tmp_path / "month.duckdb", agents=[AGENTS[0]])
         assert "This run would cost about $4.00 (at most $10.00" in state.message
         assert outside.counts()["pages"] == 0
+        free = refresh(tmp_path / "month.duckdb", agents=[BASELINE])
+        assert "budget" not in free.message
         assert outside.counts()[f"jobs {AGENTS[0]}"] == 0

@@ -16,7 +16,7 @@ from flows.alerts import set_up_alerts, stay_heard
 from flows.deployments import build_deployments
 from flows.runtime.announcing import announce
 from tasks.configuration.errors import ConfigurationError
-from tasks.editions.refresh import Alerts, RefreshSettings
+from tasks.editions.refresh import Alerts, RefreshSettings, Sendgrid
 from tasks.warehouse.location import parse_location
 from tests import patient
 from tests.changed_configs import copy_configs
@@ -128,25 +128,36 @@ def test_what_we_announce_is_told(api: str, receiver: Receiver) -> None:
     }  # fmt: skip
 
 
-def test_automations_are_made_once_and_go_with_their_settings(api: str, receiver: Receiver) -> None:
+def test_automations_are_made_once_and_go_with_their_settings(
+    api: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mail = Sendgrid(key="MAIL_KEY", sender="MAIL_FROM", recipients="MAIL_TO")
+    for name, value in (("KEY", "SG.key-secret"), ("FROM", "a@b.org"), ("TO", "c@d.org, e@f.org")):
+        monkeypatch.setenv(f"MAIL_{name}", value)
     for _ in range(2):
-        asyncio.run(set_up_alerts(TO_ALL))
+        asyncio.run(set_up_alerts(TO_ALL.model_copy(update={"sendgrid": mail})))
     assert automations(api) == [
         f"evergreen: {alert}"
         for alert in ("failed", "judge_retiring", "late", "over_budget", "published")
     ]
+    blocks = patient.post(f"{api}/block_documents/filter", json={}).json()
+    assert {"evergreen-webhook", "evergreen-chat", "evergreen-sendgrid"} <= {
+        each["name"] for each in blocks
+    }
+    assert "key-secret" not in json.dumps(blocks)
     asyncio.run(set_up_alerts(Alerts(about=("late",), chat=CHAT)))
     assert automations(api) == ["evergreen: late"]
     blocks = patient.post(f"{api}/block_documents/filter", json={}).json()
-    assert "evergreen-webhook" not in {each["name"] for each in blocks}
+    assert not {"evergreen-webhook", "evergreen-sendgrid"} & {each["name"] for each in blocks}
     assert "chat-secret" not in json.dumps(blocks)
     asyncio.run(set_up_alerts(None))
     assert automations(api) == []
 
 
-def test_a_variable_that_is_not_set_is_named() -> None:
+@pytest.mark.parametrize("channel", ["webhook", "chat", "ping"])
+def test_a_variable_that_is_not_set_is_named(channel: str) -> None:
     with pytest.raises(ConfigurationError, match="names the environment variable UNSET_HOOK"):
-        asyncio.run(set_up_alerts(Alerts(webhook="UNSET_HOOK")))
+        asyncio.run(set_up_alerts(Alerts.model_validate({channel: "UNSET_HOOK"})))
 
 
 def test_somebody_hears_of_us_while_all_is_well(receiver: Receiver) -> None:

@@ -188,6 +188,9 @@ def test_a_cancel_ends_the_process_that_works_and_leaves_one_of_another_host_to_
         moved(run, Running())
         moved(run, Cancelling())
     with hold_run(here):
-        watched(deployment, lambda: state_of(api, str(gone))["type"] == "CANCELLED")
+        watched(
+            deployment,
+            lambda: all(state_of(api, str(each))["type"] == "CANCELLED" for each in (here, gone)),
+        )
     assert ended == [here]
     assert [state_of(api, run)["type"] for run in runs] == ["CANCELLED", "CANCELLING", "CANCELLED"]
