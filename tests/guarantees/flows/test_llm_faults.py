@@ -101,7 +101,7 @@ def calm(prepared: Path) -> Callable[[str], Calm]:
             state = evaluate(path, "gemini", **chosen)
             totals = server.log.summary()
             again = evaluate(path, "gemini", **chosen)
-        assert (state.name, again.name) == ("Completed", "Completed"), state.message
+        assert (state.name, again.name) == ("Completed", "Cached"), state.message
         assert totals == server.log.summary(), "a finished evaluation calls nothing"
         assert totals["requests"] == totals["answered"] == value(path, "SELECT count(*) FROM calls")
         assert totals["requests"] > 3
@@ -157,7 +157,7 @@ def test_faults_that_last_spoil_no_other_item_and_healing_buys_only_what_was_ope
         before = len(server.log.entries)
         server.faults = FaultPlan()
         healed_state = evaluate(path, "hasty", **chosen)
-    assert (broken_state.type.value, broken_state.name) == ("COMPLETED", "Partial")
+    assert (broken_state.type.value, broken_state.name) == ("FAILED", "Partial")
     whole = calm(name).verdicts
     # Only what is found out about answers (whether their evidence stands there) may be missing.
     assert {step for *_, step, _ in whole.keys() - broken.keys()} <= {"evidence"}
@@ -228,7 +228,7 @@ def test_a_budget_is_never_exceeded_and_a_bigger_one_goes_on(
         first = evaluate(path, "gemini", **WIKI, budget_usd=budget)
         first_spent, first_calls = value(path, SPENT), len(server.log.entries)
         second = evaluate(path, "gemini", **WIKI, budget_usd=10 * whole)
-    assert (first.type.value, first.name) == ("COMPLETED", "Partial")
+    assert (first.type.value, first.name) == ("FAILED", "Partial")
     assert f"The budget of ${budget:,.2f} is used up" in first.message
     assert 0 < first_spent <= budget
     assert 0 < first_calls < len(server.log.entries)
@@ -242,7 +242,7 @@ def test_a_pinned_judge_takes_no_other_version(calm: Callable[[str], Calm], path
     server = GeminiServer(answers_as="other")
     with at_hand(server, "gemini"):
         state = evaluate(path, "hasty", **WIKI)
-    assert (state.type.value, state.name) == ("COMPLETED", "Partial")
+    assert (state.type.value, state.name) == ("FAILED", "Partial")
     assert f"{MODEL} answered as 'other', but the judge hasty is pinned to '{MODEL}'" in (
         state.message
     )
@@ -262,7 +262,7 @@ def test_the_first_version_ever_seen_pins_a_judge_whose_configuration_names_none
         known = verdicts(path)
         server.answers_as = "other"
         state = evaluate(path, "gemini", **fact)
-    assert (state.type.value, state.name) == ("COMPLETED", "Partial")
+    assert (state.type.value, state.name) == ("FAILED", "Partial")
     assert f"{MODEL} answered as 'other', but the judge gemini is pinned to '{MODEL}'" in (
         state.message
     )

@@ -10,7 +10,7 @@ import pytest
 
 from tasks.configuration.models import Limits, Retries
 from tasks.models.client import parse_retry_after
-from tasks.models.errors import Misconfigured, RequestRejected, RunInterrupted, TransientError
+from tasks.models.errors import RequestRejected, RunInterrupted, TransientError, Unreachable
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.limits import START_CONCURRENCY
 from tasks.models.live_sender import LiveSender
@@ -181,9 +181,9 @@ def test_an_endpoint_that_was_never_reached_stops_the_stage_soon() -> None:
 
     async def ask() -> float:
         sender = LiveSender(client, Limits(concurrency=2), None, PATIENT)
-        with pytest.raises(Misconfigured, match=r"cannot be reached \(refused\). Start its server"):
+        with pytest.raises(Unreachable, match=r"cannot be reached \(refused\). Start its server"):
             await sender.send(question())
-        with pytest.raises(Misconfigured):
+        with pytest.raises(Unreachable):
             await sender.send(question("Another?"))
         return client.asked_at[-1] - client.asked_at[0]
 

@@ -15,6 +15,7 @@ from tasks.models.errors import (
     QuotaExhausted,
     RequestRejected,
     TransientError,
+    Unreachable,
 )
 from tasks.models.prices import Budget
 from tasks.warehouse.rows import Report
@@ -146,7 +147,7 @@ def test_an_agent_that_was_never_reached_stops_soon_and_says_each_try(
     patient = QUICK.model_copy(update={"start_tries": 8})
     asked = asker_of(warehouse, client, limits=patient)
     asked.run.warn = said.append
-    with pytest.raises(Misconfigured, match="evergreen agents check scripted"):
+    with pytest.raises(Unreachable, match="evergreen agents check scripted"):
         asyncio.run(asked.get_report(missing(warehouse)[0]))
     assert (len(client.asked), len(said)) == (3, 2)
     assert "again in 0 s" in said[0]
