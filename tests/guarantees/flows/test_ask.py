@@ -32,7 +32,7 @@ def test_every_missing_report_is_bought_once_and_a_second_run_asks_nothing(
         assert (first.name, server.n_made, server.n_bought_again) == ("Completed", N_ARTICLES, 0)
         looks = server.n_looks
         second = ask(path, agent)
-    assert (second.name, server.n_made, server.n_looks) == ("Completed", N_ARTICLES, looks)
+    assert (second.name, server.n_made, server.n_looks) == ("Cached", N_ARTICLES, looks)
     assert rows(path, STATES) == [("done", N_ARTICLES)]
     reports = rows(path, f"SELECT text, status FROM reports WHERE agent = '{agent}'")
     assert len(reports) == N_ARTICLES

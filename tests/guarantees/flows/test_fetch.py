@@ -67,7 +67,7 @@ def test_every_cited_page_is_fetched_once_read_and_judged_by(
         asked = dict(server.asked)
         assert sum(asked.values()) == 6  # five pages and one redirect; the refused cost nothing
         second = fetch(path)
-        assert (second.name, server.asked) == ("Completed", asked)
+        assert (second.name, server.asked) == ("Cached", asked)
         assert evaluate(path, "offline", protocols=["wiki_fact"]).name == "Completed"
     found = "SELECT item, status || ' ' || coalesce(label, '') FROM verdicts "
     verdicts = dict(rows(path, f"{found}WHERE agent = '{AGENT}' AND step = 'citation'"))

@@ -43,7 +43,7 @@ def test_a_month_goes_through_all_its_steps_to_the_site(
     path, state, shown = finished
     assert (state.type.value, state.name) == ("COMPLETED", "Completed"), state.message
     assert str(site_of(outside)) in state.message
-    assert steps_of(shown) == dict.fromkeys(STEPS, "Completed")
+    assert steps_of(shown) == dict.fromkeys(STEPS, "Completed") | {"collect": "Cached"}
     assert {"leaderboard", "cost"} <= {each["key"] for each in shown}
     reports = rows(path, "SELECT agent, count(*) FROM reports GROUP BY ALL ORDER BY agent")
     assert reports == [(agent, ARTICLES) for agent in sorted([*AGENTS, BASELINE])]
@@ -65,7 +65,7 @@ def test_the_months_judge_extracts_facts_and_claims_once_a_budget_permits_it(
         state = refresh(path, budget_usd=100.0, **chosen)
         assert state.name == "Completed", state.message
         asked = len(outside.model.log.entries)
-        assert refresh(path, **chosen).name == "Completed", "nothing is left to permit"
+        assert refresh(path, **chosen).name == "Cached", "nothing is left to permit"
         assert len(outside.model.log.entries) == asked
     finally:
         outside.configure(extractor="offline")
@@ -95,7 +95,7 @@ def test_a_second_time_it_is_verified_and_nothing_is_bought_fetched_or_written(
     before, mark = contents(path), site_of(outside) / "site.json"
     written = mark.stat().st_mtime_ns
     state = refresh(path)
-    assert state.name == "Completed"
+    assert state.name == "Cached"
     assert "up to date" in state.message
     assert set(outside.counts().values()) == {0}
     assert contents(path) == before
