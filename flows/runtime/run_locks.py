@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from uuid import UUID
 
@@ -81,7 +81,8 @@ def kill_run(run: UUID) -> bool:
     pid, _, host = _lock_file(run).read_text("utf-8").partition(" ")
     if host != socket.gethostname():  # numbers of processes are another host's, or container's
         return False
-    os.kill(int(pid), signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.kill(int(pid), signal.SIGKILL)
     return True
 
 
