@@ -37,10 +37,11 @@ from flows.runtime.recovery import UNFINISHED, find_runs, watch_runs
 from flows.runtime.served import DEPLOYED, TAG, find_deployments
 from flows.runtime.server_record import ServerError
 from tasks.editions.refresh import load_refresh
-from tasks.warehouse.location import DEFAULT_LOCATION, Location, parse_location
+from tasks.warehouse.location import Location
 
 SERVED: dict[str, Flow[..., Any]] = {name: load_flow(name) for name in SERVED_FLOWS}
-DEFAULT_NAME = parse_location(DEFAULT_LOCATION).name
+USUAL_NAMES = ("warehouse", "evergreen")
+"""The names of the usual file and of the usual lake, which the deployments' do not end with."""
 TAGS = {
     "backfill": ["on demand"],
     "publish": ["results"],
@@ -62,14 +63,14 @@ def build_deployments(
     The flows' docstrings become the descriptions of deployments and parameters in the UI.
 
     name: ends the deployments' names, beside what they do; the warehouse's name unless given, and
-        nothing for the default name.
+        nothing for a usual one.
     """
-    suffix = f"-{name or warehouse.name}" if name or warehouse.name != DEFAULT_NAME else ""
+    suffix = name or ("" if warehouse.name in USUAL_NAMES else warehouse.name)
     cron = load_refresh().schedule
     schedules = [CronSchedule(cron=cron.cron, timezone=cron.timezone)] if cron else []
     built: list[RunnerDeployment] = [
         served.to_deployment(  # type: ignore[misc]  # awaitable only where a loop runs
-            name=SERVED_FLOWS[flow] + suffix,
+            name="-".join(filter(None, [SERVED_FLOWS[flow], suffix])),
             description=_describe_flow(served),
             parameters={"warehouse": warehouse.url},
             tags=[TAG, *TAGS.get(flow, ["stage"])],

@@ -37,7 +37,7 @@ def serve(
         str,
         typer.Option(
             help="Ends the deployments' names; the warehouse's name if not given, unless that is "
-            "'warehouse'."
+            "'warehouse' or 'evergreen'."
         ),
     ] = "",
     pool: Annotated[

@@ -21,6 +21,7 @@ from prefect.client.schemas.actions import LogCreate
 from prefect.client.schemas.filters import FlowRunFilter, TaskRunFilter
 from prefect.client.schemas.objects import TERMINAL_STATES, FlowRun, State, StateType, TaskRun
 from prefect.context import FlowRunContext
+from prefect.exceptions import PrefectException
 from prefect.states import AwaitingRetry, Cancelled, Crashed
 
 from flows.runtime.run_locks import forget_run, hold_run, is_held, kill_run, list_runs
@@ -67,7 +68,7 @@ async def watch_runs(
                 if now - since > SILENT_SECONDS:
                     await _mark_silent_runs(client, deployments, on_message)
                 await _resume_crashed_runs(client, deployments, max_resumes, on_message, reported)
-        except httpx.HTTPError:
+        except (httpx.HTTPError, PrefectException):  # the latter: of a run that was deleted
             # Heartbeats could not arrive either, so silence proves nothing until they can.
             since = time.time()
         await asyncio.sleep(CHECK_SECONDS)
@@ -96,10 +97,9 @@ async def close_dead_runs(on_message: Callable[[str], None]) -> None:
         runs = {run.id: run for run in await client.read_flow_runs(flow_run_filter=wanted)}
         for run_id in dead:
             run = runs.get(run_id)
-            is_open = run is not None and run.state is not None and not run.state.is_final()
-            if run and is_open and run.deployment_id:
-                continue  # `serve` restarts it
-            if run and is_open:
+            if run and run.state and not run.state.is_final():
+                if run.deployment_id:
+                    continue  # `serve` restarts it
                 await close_children(client, run.id, KILLED)
                 await client.set_flow_run_state(run.id, Crashed(message=KILLED), force=True)
                 on_message(f"{run.name} was killed; its run is closed as crashed.")

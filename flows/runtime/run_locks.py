@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from uuid import UUID
 
@@ -30,9 +30,16 @@ def hold_run(run: UUID) -> Iterator[None]:
 
     Raises:
         RunTaken: another process does the run.
+        ExpectedError: the Prefect home cannot be written.
     """
     file = _lock_file(run)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExpectedError(
+            f"Cannot write to Prefect's folder {file.parent.parent} ({error.strerror}). Set "
+            "EVERGREEN_PREFECT_HOME to a folder that can be written."
+        ) from error
     with ExitStack() as stack:
         try:
             stack.enter_context(hold_lock(file, PROBE_SECONDS))
@@ -74,7 +81,8 @@ def kill_run(run: UUID) -> bool:
     pid, _, host = _lock_file(run).read_text("utf-8").partition(" ")
     if host != socket.gethostname():  # numbers of processes are another host's, or container's
         return False
-    os.kill(int(pid), signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.kill(int(pid), signal.SIGKILL)
     return True
 
 

@@ -78,6 +78,7 @@ def test_a_deployment_works_on_its_warehouse_and_says_what_it_does(tmp_path: Pat
     ("file", "name", "expected"),
     [
         ("warehouse.duckdb", "", "make-month"),
+        ("evergreen.duckdb", "", "make-month"),
         ("mine.duckdb", "", "make-month-mine"),
         ("warehouse.duckdb", "mine", "make-month-mine"),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from flows.runtime import run_locks
 from flows.runtime.run_locks import RunTaken, forget_run, hold_run, is_held, kill_run, list_runs
+from tasks.errors import ExpectedError
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +63,15 @@ def test_a_process_of_another_host_or_one_that_is_gone_is_not_killed(
         monkeypatch.setattr("socket.gethostname", lambda: "another")
         assert not kill_run(run)
     assert killed == [os.getpid()]
+
+
+def test_a_home_that_cannot_be_written_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "file"))
+    with (
+        pytest.raises(ExpectedError, match=r"file .*Set EVERGREEN_PREFECT_HOME"),
+        hold_run(uuid4()),
+    ):
+        pass

@@ -3,6 +3,8 @@
 import json
 from typing import Protocol
 
+from flows.registry import SERVED_FLOWS
+
 ASK_SANDBOX = (
     "import sys, urllib.request as u; r = u.Request('http://sandbox:8100/search?query=lighthouse"
     "&format=json', headers={'x-api-key': sys.argv[1]}); print(u.urlopen(r).status)"
@@ -28,7 +30,7 @@ class Within(Protocol):
 def run_deployment(within: Within, flow: str, **parameters: object) -> None:
     """Run a deployment to its end; fails where the run does."""
     given = [f"--param={name}={json.dumps(value)}" for name, value in parameters.items()]
-    within("worker", "prefect", "deployment", "run", f"{flow}/evergreen", *given,
+    within("worker", "prefect", "deployment", "run", f"{flow}/{SERVED_FLOWS[flow]}", *given,
            "--watch", "--watch-timeout", "600")  # fmt: skip
 
 

@@ -1,7 +1,9 @@
 """What died with a run is closed in the history, and nothing else is."""
 
 import asyncio
+import os
 import shutil
+import subprocess
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelling, Crashed, Running
 
+from flows import engine
 from flows.deployments import build_deployments
 from flows.runtime import recovery
 from flows.runtime.recovery import close_dead_runs, watch_runs
@@ -194,3 +197,17 @@ def test_a_cancel_ends_the_process_that_works_and_leaves_one_of_another_host_to_
         )
     assert ended == [here]
     assert [state_of(api, run)["type"] for run in runs] == ["CANCELLED", "CANCELLING", "CANCELLED"]
+
+
+def test_a_process_that_comes_second_leaves_the_run_to_the_first(
+    api: str, deployment: UUID
+) -> None:
+    run = run_of(api, str(deployment), edition="sample")
+    with hold_run(UUID(run)):
+        second = subprocess.run(
+            engine.COMMAND, env={**os.environ, "PREFECT__FLOW_RUN_ID": run}, check=False
+        )
+        assert second.returncode == 0
+        assert is_held(UUID(run))
+    state = state_of(api, run)
+    assert (state["type"], f"Process {os.getpid()}" in state["message"]) == ("RUNNING", True)
