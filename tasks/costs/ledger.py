@@ -59,7 +59,7 @@ class WarehouseLedger:
 
     def _may_hold(self, request_id: str) -> bool:
         prefix = np.uint64(int(request_id[:PREFIX], 16))
-        place = int(np.searchsorted(self._before, prefix))
+        place = int(self._before.searchsorted(prefix))
         return place < len(self._before) and bool(self._before[place] == prefix)
 
     async def save(self, call: Call, *, replace: bool) -> None:

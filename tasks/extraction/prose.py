@@ -1,6 +1,7 @@
 """The prose of a text without its scholarly apparatus."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from tasks.extraction.headings import is_reference_heading
 from tasks.extraction.reading import read_citations
@@ -9,6 +10,8 @@ _BLANKS = " \t"
 _BETWEEN_MARKERS = " \t,;"
 
 
+# Each criterion's category compares the same two texts, and other reports the same article.
+@lru_cache(maxsize=128)
 def strip_apparatus(markdown: str) -> str:
     """Remove citation markers, reference lists and what a reader does not see; keep the Markdown.
 

@@ -18,7 +18,7 @@ from tasks.warehouse.store import Warehouse
 from tasks.warehouse.writer import Change
 
 DEFAULT_URLS = {"openai_chat": "https://api.openai.com/v1", "anthropic": AnthropicAsk.provider_url}
-"""The providers' addresses by kind of judge; Gemini's is in its package."""
+"""The providers' addresses by kind of judge; Gemini's is with its client."""
 
 
 async def open_client(name: str, entry: LlmJudgeEntry) -> ModelClient:

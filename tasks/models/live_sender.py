@@ -10,8 +10,6 @@ import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
-
 from tasks.configuration.models import Limits, Retries
 from tasks.models.client import ModelClient
 from tasks.models.errors import QuotaExhausted, StopStage, TransientError, Unreachable
@@ -63,27 +61,22 @@ class LiveSender:
             TransientError: all tries failed; `tries` is their number.
             RequestRejected, StopStage: at the first try.
         """
-        lost = False
-        async for attempt in AsyncRetrying(
-            retry=retry_if_exception_type(TransientError),
-            stop=self._is_last_try,
-            wait=self._wait_seconds,
-            sleep=self._sleep,
-            reraise=True,
-        ):
-            with attempt:
-                tries = attempt.retry_state.attempt_number
-                if lost and on_lost:
-                    await on_lost()
-                try:
-                    reply = await self._send_once(request)
-                except TransientError as error:
-                    error.tries, lost = tries, error.maybe_billed
-                    if tries > 1:
-                        self._check_reached(request, error, tries)
-                    raise
+        tries, lost = 1, False
+        while True:
+            if lost and on_lost:
+                await on_lost()
+            try:
+                reply = await self._send_once(request)
                 return reply.model_copy(update={"tries": tries})
-        raise AssertionError("tenacity returns or raises")
+            except TransientError as error:
+                error.tries, lost = tries, error.maybe_billed
+                if tries > 1:
+                    self._check_reached(request, error, tries)
+                if tries >= self._most_tries(error):
+                    raise
+                wait = self._wait_seconds(error, tries)
+            await self._sleep(wait)
+            tries += 1
 
     async def close(self) -> None:
         await self._client.close()
@@ -151,22 +144,13 @@ class LiveSender:
         real = self._price.of(usage) if self._price else None
         return tokens, usd if real is None else real
 
-    def _is_last_try(self, state: RetryCallState) -> bool:
-        too_many = _get_error(state).kind == "rate_limit"
-        tries = self._retries.rate_limit_tries if too_many else self._retries.tries
-        return state.attempt_number >= tries
+    def _most_tries(self, error: TransientError) -> int:
+        too_many = error.kind == "rate_limit"
+        return self._retries.rate_limit_tries if too_many else self._retries.tries
 
-    def _wait_seconds(self, state: RetryCallState) -> float:
+    def _wait_seconds(self, error: TransientError, tries: int) -> float:
         """Return the longer of the server's hint and exponential backoff, with jitter."""
-        backoff = self._retries.first_wait_seconds * 2.0 ** (state.attempt_number - 1)
+        backoff = self._retries.first_wait_seconds * 2.0 ** (tries - 1)
         jitter = random.uniform(0.5, 1.0)
         wait = jitter * min(backoff, self._retries.longest_wait_seconds)
-        hint = _get_error(state).hint_seconds
-        return max(hint * (1 + jitter / 10), wait) if hint else wait
-
-
-def _get_error(state: RetryCallState) -> TransientError:
-    """Return the error of a try that may be followed by another one."""
-    error = state.outcome.exception() if state.outcome else None
-    assert isinstance(error, TransientError)
-    return error
+        return max(error.hint_seconds * (1 + jitter / 10), wait) if error.hint_seconds else wait

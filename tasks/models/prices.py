@@ -55,6 +55,8 @@ class ModelPrice(ConfigModel):
 
     def list_applying(self, sent_at: datetime | None = None) -> list["ModelPrice"]:
         """Return the prices that may apply to a request answered now; None: it is to be sent."""
+        if not self._others:
+            return [self]
         now = utc_now()
         first = ((sent_at or now) - MARGIN).date()
         last = (now + MARGIN if sent_at else now + MARGIN + LONGEST).date()

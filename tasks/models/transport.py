@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import Any
 
 import aiohttp
@@ -108,7 +109,9 @@ class ModelTransport(AiohttpTransport):
         """
         extensions = {"timeout": build_timeout(seconds).as_dict()}
         try:
-            request = httpx.Request(method, url, headers=headers, extensions=extensions, **body)
+            request = httpx.Request(
+                method, _parse_url(url), headers=headers, extensions=extensions, **body
+            )
         except (httpx.InvalidURL, ValueError) as error:
             raise classify_send_error(error, billable=False) from None
         response = await self.handle_async_request(request)
@@ -124,6 +127,12 @@ class ModelTransport(AiohttpTransport):
         async with self.stream(method, url, headers, seconds, **body) as response:
             await response.aread()
         return response
+
+
+@lru_cache(maxsize=64)
+def _parse_url(url: str) -> httpx.URL:
+    """Parse an address; nearly all calls go to the same one."""
+    return httpx.URL(url)
 
 
 class _ReasonlessResponse(aiohttp.ClientResponse):

@@ -82,6 +82,8 @@ def load_prompt(protocol: str, step: str, configs: ConfigSource = CONFIGS) -> Pr
 
 def find_fence_end(text: str, name: str) -> int:
     """Return where the first fenced text `name` ends in a rendered prompt; 0 if there is none."""
+    if not name:
+        return 0
     found = re.search(rf"^<<<END {re.escape(name)} [0-9a-f]+>>>$", text, re.M)
     return found.end() if found else 0
 
