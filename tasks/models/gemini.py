@@ -1,36 +1,32 @@
-"""Gemini's generateContent.
+"""Gemini's generateContent, through google-genai.
 
-Live calls do without google-genai, which would take five times as long to convert a request as to
-send it; batches go through it (`gemini_batch`).
+The SDK's retries, which ignore the server's hints, and its automatic continuation are off; timeouts
+are set, because by default it waits forever.
 """
 
-import json
 import re
 import time
-from base64 import b64encode
-from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any
+from collections.abc import Awaitable, Mapping
+from typing import Any, TypeVar
 
 import httpx
-import orjson
+from google import genai
+from google.genai import errors, types
 
-from tasks.models.attachments import Attachment, fence_attachments
+from tasks.models.attachments import fence_attachments
 from tasks.models.client import (
     CONFIGURED_IN,
     NO_CREDIT,
     catch_parse_errors,
     classify_status,
-    parse_error,
-    parse_json,
     parse_retry_after,
     redact_key,
 )
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
 from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
-from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport, classify_send_error
+from tasks.models.transport import MAX_RESPONSE_BYTES, classify_send_error, create_http_client
 
-BASE_URL = "https://generativelanguage.googleapis.com"
+ResultT = TypeVar("ResultT")
 BLOCK_REASONS = frozenset(
     {
         "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
@@ -57,36 +53,55 @@ class GeminiClient:
     def __init__(
         self, key: str, *, base_url: str | None, connections: int, timeout_seconds: float
     ) -> None:
-        self._url = f"{(base_url or BASE_URL).rstrip('/')}/v1"
+        """Create the client; no connection is opened yet.
+
+        Raises:
+            Misconfigured: the address is invalid.
+        """
+        try:
+            httpx.URL(base_url or "")  # the SDK's error would look like a garbled answer
+        except httpx.InvalidURL as error:
+            raise classify_send_error(error, billable=False) from None
         self._key = key
-        self._headers = {
-            "Content-Type": "application/json",
-            "x-goog-api-key": key,
-            "x-server-timeout": str(round(timeout_seconds)),
-        }
-        self._transport = ModelTransport(connections, self.max_answer_bytes)
-        self._timeout_seconds = timeout_seconds
+        self._http = create_http_client(connections, timeout_seconds, self.max_answer_bytes)
+        self._client = genai.Client(
+            api_key=key,
+            http_options=types.HttpOptions(
+                base_url=base_url,
+                timeout=round(timeout_seconds * 1000),
+                httpx_async_client=self._http,
+            ),
+        )
 
     async def ask(self, request: ModelRequest) -> Reply:
         started = time.monotonic()
-        response = await self._transport.request(
-            "POST", f"{self._url}/{name_model(request.model)}:generateContent", self._headers,
-            self._timeout_seconds, content=orjson.dumps(build_body(request)),
-        )  # fmt: skip
-        if not response.is_success:
-            raise self._classify(response, request.model)
-        reply = parse_response(parse_json(response))
+        answer = await self._call_api(
+            self._client.aio.models.generate_content(
+                model=request.model,
+                contents=build_contents(request),
+                config=build_generation_config(request),
+            ),
+            request.model,
+        )
+        reply = parse_response(answer)
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
 
     async def close(self) -> None:
-        await self._transport.aclose()
+        await self._http.aclose()
 
-    def _classify(self, response: httpx.Response, model: str) -> ModelError:
-        message, body = redact_key(parse_error(response)[0], self._key), None
-        with suppress(ValueError, RecursionError):
-            body = response.json()
-        code, headers = response.status_code, response.headers
-        known = classify_google_error(code, message, body, headers, model, CONFIGURED_IN)
+    async def _call_api(self, call: Awaitable[ResultT], what: str) -> ResultT:
+        try:
+            return await call
+        except errors.APIError as error:
+            raise self._to_error(error, what) from None
+        except Exception as error:
+            raise classify_sdk_error(error, self._key) from None
+
+    def _to_error(self, error: errors.APIError, model: str) -> ModelError:
+        message = redact_key(str(error.message or error.details), self._key)
+        headers = getattr(error.response, "headers", None) or {}
+        code = error.code or 0
+        known = classify_google_error(code, message, error.details, headers, model, CONFIGURED_IN)
         return known or classify_status(code, message, headers, model)
 
 
@@ -128,55 +143,49 @@ def classify_sdk_error(error: Exception, key: str | None, *, billable: bool = Tr
     )
 
 
-def name_model(model: str) -> str:
-    """Return a model's name as it stands in addresses."""
-    return model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
+def build_contents(request: ModelRequest) -> list[types.Content]:
+    """Convert messages to the SDK's form; files go before the text of the first."""
+    turns = [types.Content(role=t.role, parts=[types.Part(text=t.text)]) for t in request.messages]
+    if request.attachments:
+        files = [
+            types.Part(text=piece)
+            if isinstance(piece, str)
+            else types.Part(
+                inline_data=types.Blob(data=piece.content(), mime_type=piece.media_type)
+            )
+            for piece in fence_attachments(request.attachments)
+        ]
+        turns[0] = types.Content(role=turns[0].role, parts=[*files, *(turns[0].parts or ())])
+    return turns
 
 
-def build_body(request: ModelRequest) -> dict[str, Any]:
-    """Build the body of a request: JSON by schema, no filters; files go before the text of the
-    first message."""
+def build_generation_config(request: ModelRequest) -> types.GenerateContentConfig:
+    """Build the generation settings: JSON by schema, no filters, no continuation."""
     asked = request.parameters
-    turns = [{"role": turn.role, "parts": [{"text": turn.text}]} for turn in request.messages]
-    files = [_build_part(piece) for piece in fence_attachments(request.attachments)]
-    turns[0]["parts"] = [*files, {"text": request.messages[0].text}]
-    thinking = {
-        "thinkingBudget": asked.thinking_budget,
-        "thinkingLevel": asked.thinking_level and asked.thinking_level.upper(),
-    }
-    settings = {
-        "temperature": asked.temperature,
-        "topP": asked.top_p,
-        "seed": asked.seed,
-        "maxOutputTokens": asked.max_output_tokens,
-        "responseMimeType": "application/json",
-        "responseJsonSchema": parse_schema(request.reply_schema),
-        "thinkingConfig": _leave_unset(thinking) or None,
-    }
-    return {
-        "contents": turns,
-        "systemInstruction": {"role": "user", "parts": [{"text": request.system}]},
-        "safetySettings": [
-            {"category": category, "threshold": "BLOCK_NONE"} for category in HARM_CATEGORIES
+    thinking: dict[str, Any] = {}
+    if asked.thinking_budget is not None:
+        thinking["thinking_budget"] = asked.thinking_budget
+    if asked.thinking_level is not None:
+        thinking["thinking_level"] = asked.thinking_level.upper()
+    return types.GenerateContentConfig(
+        system_instruction=request.system,
+        temperature=asked.temperature,
+        top_p=asked.top_p,
+        seed=asked.seed,
+        max_output_tokens=asked.max_output_tokens,
+        response_mime_type="application/json",
+        response_json_schema=parse_schema(request.reply_schema),
+        thinking_config=types.ThinkingConfig(**thinking) if thinking else None,
+        safety_settings=[
+            types.SafetySetting(category=category, threshold="BLOCK_NONE")
+            for category in HARM_CATEGORIES
         ],
-        "generationConfig": _leave_unset(settings),
-    }
+        automatic_continuation=False,
+    )
 
 
-def _build_part(piece: str | Attachment) -> dict[str, Any]:
-    """Return a text or a file as a part of a message."""
-    if isinstance(piece, str):
-        return {"text": piece}
-    data = b64encode(piece.content()).decode()
-    return {"inlineData": {"mimeType": piece.media_type, "data": data}}
-
-
-def _leave_unset(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def parse_response(answer: Any, delivery: str = "live") -> Reply:
-    """Parse the JSON of a response.
+def parse_response(answer: types.GenerateContentResponse, delivery: str = "live") -> Reply:
+    """Parse a response of the SDK.
 
     Raises:
         TransientError: it has neither a candidate nor a block reason, or an unexpected form.
@@ -185,24 +194,25 @@ def parse_response(answer: Any, delivery: str = "live") -> Reply:
         return _build_reply(answer, delivery)
 
 
-def _build_reply(answer: dict[str, Any], delivery: str) -> Reply:
-    candidates, blocked = answer.get("candidates"), answer.get("promptFeedback") or {}
-    candidate = candidates[0] if candidates else None
-    if candidate is None and not blocked.get("blockReason"):
+def _build_reply(answer: types.GenerateContentResponse, delivery: str) -> Reply:
+    feedback = answer.prompt_feedback
+    candidate = answer.candidates[0] if answer.candidates else None
+    if candidate is None and not (feedback and feedback.block_reason):
         raise TransientError("an empty answer (no candidate)", "garbled", maybe_billed=True)
-    reason = blocked["blockReason"] if candidate is None else candidate.get("finishReason")
-    parts = ((candidate or {}).get("content") or {}).get("parts") or ()
-    text = "".join(part["text"] for part in parts if part.get("text") and not part.get("thought"))
-    word = str(reason) if reason else None
+    reason = candidate.finish_reason if candidate else feedback.block_reason if feedback else None
+    value = getattr(reason, "value", reason)
+    word = str(value) if value else None
+    parts = (candidate.content.parts if candidate and candidate.content else None) or []
+    text = "".join(part.text for part in parts if part.text and not part.thought)
     finish = _classify_finish(word, text, blocked=candidate is None)
     return Reply(
         finish=finish,
         text=text,
         stop_reason=word,
-        usage=_parse_usage(answer.get("usageMetadata") or {}),
-        model_version=answer.get("modelVersion"),
-        response_id=answer.get("responseId"),
-        raw=None if finish == "ok" else json.dumps(answer, ensure_ascii=False),
+        usage=_parse_usage(answer.usage_metadata),
+        model_version=answer.model_version,
+        response_id=answer.response_id,
+        raw=None if finish == "ok" else answer.model_dump_json(exclude_none=True),
         delivery=delivery,
     )
 
@@ -217,14 +227,14 @@ def _classify_finish(word: str | None, text: str, *, blocked: bool) -> Finish:
     return "ok" if word is None or word in COMPLETION_REASONS else "truncated"
 
 
-def _parse_usage(said: dict[str, Any]) -> TokenUsage:
-    if not said:
+def _parse_usage(said: types.GenerateContentResponseUsageMetadata | None) -> TokenUsage:
+    if said is None:
         return TokenUsage()
     return TokenUsage(
-        prompt=said.get("promptTokenCount"),
-        cached=said.get("cachedContentTokenCount") or 0,
-        output=said.get("candidatesTokenCount") or 0,
-        thinking=said.get("thoughtsTokenCount") or 0,
+        prompt=said.prompt_token_count,
+        cached=said.cached_content_token_count or 0,
+        output=said.candidates_token_count or 0,
+        thinking=said.thoughts_token_count or 0,
     )
 
 

@@ -4,29 +4,22 @@ An inline job holds 20 MB at most. Results are matched by the key in each reques
 order is not guaranteed.
 """
 
-from collections.abc import Awaitable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
 
-import httpx
-import orjson
-from google import genai
 from google.genai import errors, types
 
 from tasks.models.batch_client import GONE, MAX_RESULT_BYTES, BatchItem, EndedBatch
-from tasks.models.client import CONFIGURED_IN, classify_status, redact_key
-from tasks.models.errors import ModelError, RequestRejected, TransientError
+from tasks.models.client import redact_key
+from tasks.models.errors import RequestRejected, TransientError
 from tasks.models.exchange import ModelRequest, Reply
 from tasks.models.gemini import (
-    BASE_URL,
-    build_body,
-    classify_google_error,
-    classify_sdk_error,
+    GeminiClient,
+    build_contents,
+    build_generation_config,
     parse_response,
 )
-from tasks.models.transport import classify_send_error, create_http_client
 from tasks.warehouse.rows import replace_surrogates
 
-ResultT = TypeVar("ResultT")
 PAGE_SIZE = 100
 FINAL_STATES = frozenset(
     {
@@ -41,56 +34,22 @@ PERMANENT_CODES = frozenset({3, 5, 6, 7, 9, 11, 12, 16})
 """RPC codes of an item that are permanent, such as INVALID_ARGUMENT."""
 
 
-class GeminiBatchClient:
-    """A batch client. The SDK's retries, which ignore the server's hints, are off; timeouts are
-    set, because by default it waits forever."""
+class GeminiBatchClient(GeminiClient):
+    """A batch client; key, address and errors are those of the live client."""
 
     max_job_bytes = 15_000_000
-
-    def __init__(
-        self, key: str, *, base_url: str | None, connections: int, timeout_seconds: float
-    ) -> None:
-        """Create the client; no connection is opened yet.
-
-        Raises:
-            Misconfigured: the address is invalid.
-        """
-        try:
-            httpx.URL(base_url or "")  # the SDK's error would look like a garbled answer
-        except httpx.InvalidURL as error:
-            raise classify_send_error(error, billable=False) from None
-        self._key = key
-        self._http = create_http_client(connections, timeout_seconds, MAX_RESULT_BYTES)
-        self._client = genai.Client(
-            api_key=key,
-            http_options=types.HttpOptions(
-                base_url=base_url or BASE_URL,
-                timeout=round(timeout_seconds * 1000),
-                httpx_async_client=self._http,
-            ),
-        )
-
-    async def close(self) -> None:
-        await self._http.aclose()
-
-    async def _call_api(self, call: Awaitable[ResultT], what: str) -> ResultT:
-        try:
-            return await call
-        except errors.APIError as error:
-            raise self._to_error(error, what) from None
-        except Exception as error:
-            raise classify_sdk_error(error, self._key) from None
-
-    def _to_error(self, error: errors.APIError, model: str) -> ModelError:
-        message = redact_key(str(error.message or error.details), self._key)
-        headers = getattr(error.response, "headers", None) or {}
-        code = error.code or 0
-        known = classify_google_error(code, message, error.details, headers, model, CONFIGURED_IN)
-        return known or classify_status(code, message, headers, model)
+    max_answer_bytes = MAX_RESULT_BYTES
 
     async def create(self, name: str, requests: Mapping[str, ModelRequest]) -> str:
         model = next(iter(requests.values())).model
-        items = [_build_item(key, request) for key, request in requests.items()]
+        items = [
+            types.InlinedRequest(
+                contents=list(build_contents(request)),
+                config=build_generation_config(request),
+                metadata={"key": key},
+            )
+            for key, request in requests.items()
+        ]
         config = types.CreateBatchJobConfig(display_name=name)
         try:
             job = await self._call_api(
@@ -141,26 +100,18 @@ class GeminiBatchClient:
         return parse_response(item.body, "batch")
 
     def _item(self, said: types.InlinedResponse) -> BatchItem:
-        if said.response is not None:
-            answer = said.response.model_dump(mode="json", by_alias=True, exclude_none=True)
+        answer = said.response
+        if answer is not None:
             try:
-                reply = parse_response(answer)
+                parse_response(answer)
             except TransientError as error:
                 return BatchItem(error=error)
-            return BatchItem(answer, reply.response_id)
+            return BatchItem(
+                answer, replace_surrogates(answer.response_id) if answer.response_id else None
+            )
         code = said.error.code if said.error else None
         message = redact_key(str(said.error.message if said.error else "no answer"), self._key)
         shown = f"RPC {code}: {message[:500]}"
         if code in PERMANENT_CODES:
             return BatchItem(error=RequestRejected(shown, 400))
         return BatchItem(error=TransientError(shown, "server"))
-
-
-def _build_item(key: str, request: ModelRequest) -> types.InlinedRequest:
-    """Return a live call's request as the SDK's form of one of a batch."""
-    body: dict[str, Any] = build_body(request)
-    config = body.pop("generationConfig") | {
-        name: body.pop(name) for name in ("systemInstruction", "safetySettings")
-    }
-    item = {**body, "config": config, "metadata": {"key": key}}
-    return types.InlinedRequest.model_validate_json(orjson.dumps(item))

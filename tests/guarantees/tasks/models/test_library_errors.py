@@ -23,7 +23,7 @@ from tasks.agents.baseline import sandbox as baseline_sandbox
 from tasks.agents.baseline.index import UnreadableArchive
 from tasks.agents.baseline.sandbox import SandboxPages
 from tasks.models.errors import Misconfigured, ModelError, TransientError
-from tasks.models.gemini_batch import GeminiBatchClient
+from tasks.models.gemini import GeminiClient
 from tasks.wikipedia.client import MediaWiki
 from tasks.wikipedia.errors import WikiError, WikiRefused, WikiUnreachable
 from tests.servers.agent_chat import ChatAgentServer
@@ -201,15 +201,15 @@ def test_a_page_has_failed_and_is_asked_for_again_where_that_may_heal(place: str
     assert found == {kind: (None, ("failed", tries)) for kind, (_, tries) in AIOHTTP.items()}
 
 
-def test_for_a_batch_each_error_of_the_sdk_is_one_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_for_a_judge_each_error_of_the_sdk_is_one_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> dict[type[Exception], type[Exception]]:
-        client = GeminiBatchClient("key", base_url=None, connections=1, timeout_seconds=1)
+        client = GeminiClient("key", base_url=None, connections=1, timeout_seconds=1)
         found: dict[type[Exception], type[Exception]] = {}
         for kind, (make, _) in GENAI.items():
             sdk = AsyncMock(side_effect=make())
-            monkeypatch.setattr("google.genai.batches.AsyncBatches.create", sdk)
+            monkeypatch.setattr("google.genai.models.AsyncModels.generate_content", sdk)
             with pytest.raises(ModelError) as caught:
-                await client.create("job", {"call": verify_claims()})
+                await client.ask(verify_claims())
             found[kind] = type(caught.value)
         await client.close()
         return found
