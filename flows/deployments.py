@@ -14,10 +14,10 @@ import httpx
 from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
-from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.deployments.runner import RunnerDeployment
-from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound, PrefectException
 from prefect.runner import Runner
 from prefect.runner import runner as prefect_runner
 from prefect.runner._starter_engine import EngineCommandStarter
@@ -49,6 +49,7 @@ TAGS = {
     "rejudge": ["on demand"],
 }
 """Tags for the UI's filters, in addition to that of all."""
+NAMING_SECONDS = 60
 RUN_COMMAND = shlex.join(engine.COMMAND)
 # Runner (3.8.8) has no setting for it.
 vars(prefect_runner)["EngineCommandStarter"] = partial(EngineCommandStarter, command=RUN_COMMAND)
@@ -225,10 +226,26 @@ async def limit_runs(runs_at_once: Mapping[str, int]) -> None:
             await client.upsert_global_concurrency_limit_by_name(LIMIT + name, n)
 
 
+async def name_planned_runs(deployments: Sequence[UUID]) -> None:
+    """Name the planned runs of these deployments after their months, until cancelled: Prefect names
+    a run only once it begins."""
+    settings = load_refresh()
+    while True:
+        with suppress(httpx.HTTPError, PrefectException):  # the server is away, or a run is
+            async with get_client() as client:
+                for run in await find_runs(client, deployments, StateType.SCHEDULED):
+                    if "auto-scheduled" in run.tags and run.expected_start_time:
+                        name = f"refresh / {settings.edition_of(run.expected_start_time)}"
+                        if run.name != name:
+                            await client.update_flow_run(run.id, name=name)
+        await asyncio.sleep(NAMING_SECONDS)
+
+
 async def _run_with_recovery(
     working: Any, ids: Sequence[UUID], resumes: int, on_message: Callable[[str], None]
 ) -> None:
     beside = [
+        asyncio.create_task(name_planned_runs(ids)),
         asyncio.create_task(watch_runs(ids, resumes, on_message)),
         asyncio.create_task(stay_heard(load_refresh(), on_message)),
     ]

@@ -87,7 +87,9 @@ async def read(run: RunContext, options: ReadOptions) -> Outcome:
         "pages", f"{format_count(n, 'page')} to read again.", f"{edition}: pages."
     )
     await add_failures_artifact(outcome.failures)
-    return join_outcomes(f"{edition}: pages that were read again: {n:,}.", [outcome], left="Not read:")
+    return join_outcomes(
+        f"{edition}: pages that were read again: {n:,}.", [outcome], left="Not read:"
+    )
 
 
 async def _run_page_stages(run: RunContext) -> list[Outcome]:
