@@ -227,17 +227,20 @@ async def limit_runs(runs_at_once: Mapping[str, int]) -> None:
 
 
 async def name_planned_runs(deployments: Sequence[UUID]) -> None:
-    """Name the planned runs of these deployments after their months, until cancelled: Prefect names
-    a run only once it begins."""
-    settings = load_refresh()
+    """Name the planned runs of these deployments after their months: Prefect names a run only once
+    it begins."""
+    async with get_client() as client:
+        for run in await find_runs(client, deployments, StateType.SCHEDULED):
+            if "auto-scheduled" in run.tags and run.expected_start_time:
+                name = f"refresh / {load_refresh().edition_of(run.expected_start_time)}"
+                if run.name != name:
+                    await client.update_flow_run(run.id, name=name)
+
+
+async def _keep_named(deployments: Sequence[UUID]) -> None:
     while True:
         with suppress(httpx.HTTPError, PrefectException):  # the server is away, or a run is
-            async with get_client() as client:
-                for run in await find_runs(client, deployments, StateType.SCHEDULED):
-                    if "auto-scheduled" in run.tags and run.expected_start_time:
-                        name = f"refresh / {settings.edition_of(run.expected_start_time)}"
-                        if run.name != name:
-                            await client.update_flow_run(run.id, name=name)
+            await name_planned_runs(deployments)
         await asyncio.sleep(NAMING_SECONDS)
 
 
@@ -245,7 +248,7 @@ async def _run_with_recovery(
     working: Any, ids: Sequence[UUID], resumes: int, on_message: Callable[[str], None]
 ) -> None:
     beside = [
-        asyncio.create_task(name_planned_runs(ids)),
+        asyncio.create_task(_keep_named(ids)),
         asyncio.create_task(watch_runs(ids, resumes, on_message)),
         asyncio.create_task(stay_heard(load_refresh(), on_message)),
     ]
