@@ -73,6 +73,9 @@ rigs-image: ## Install the Debian packages that rig-image needs (as root)
 	apt-get update -q
 	apt-get install -y -q --no-install-recommends debootstrap buildah iproute2 postgresql
 
+# No server outlives these.
+rig-% bench-%: export EVERGREEN_SERVER_MINUTES = 0
+
 rig-kills: $(VENV)/dev ## Kill evaluations by an LLM at many moments and count what is bought twice
 	@work=$$(mktemp -d) && trap "rm -rf $$work" EXIT && \
 	  $(BIN)/python -m tests.rigs.kill_judges --work $$work/rig --kills 10 && \

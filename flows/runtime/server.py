@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_SH, flock
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -107,8 +106,8 @@ def local_server(
             os.environ.pop("PREFECT_API_AUTH_STRING", None)
             if login is not None:
                 os.environ["PREFECT_API_AUTH_STRING"] = login
-            if server and not stays and is_last_user(users):
-                stop_process(server.pid, partial(has_ended, server))
+            if (started := server) and not stays and is_last_user(users):
+                stop_process(started.pid, lambda: started.poll() is not None)
 
 
 def join_or_start(home: Path, port: int, users: IO[str]) -> subprocess.Popen[bytes] | None:
@@ -235,11 +234,6 @@ def stop_server(home: Path) -> None:
     """Stop the server of `home`, of which the caller is the last user."""
     if record := read_record(home):
         stop_process(record.pid, lambda: not is_served(home))
-
-
-def has_ended(server: subprocess.Popen[bytes]) -> bool:
-    """Whether a process of ours has ended."""
-    return server.poll() is not None
 
 
 def stop_process(pid: int, ended: Callable[[], bool]) -> None:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from flows.runtime.login import read_password
-from flows.runtime.server import has_ended, stop_process
+from flows.runtime.server import stop_process
 from flows.runtime.server_record import ServerRecord, is_served, read_log_tail, read_record
 from tests import patient, waiting
 from tests.flows.runtime.test_server import ROOT
@@ -220,5 +220,5 @@ def test_a_server_that_ignores_the_request_to_end_is_killed(
     server = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE)
     assert server.stdout is not None
     server.stdout.readline()
-    stop_process(server.pid, lambda: has_ended(server))
+    stop_process(server.pid, lambda: server.poll() is not None)
     assert server.returncode == -signal.SIGKILL
