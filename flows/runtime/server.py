@@ -81,6 +81,7 @@ def local_server(
     if configured := os.environ.get("PREFECT_API_URL"):
         check_configured_server(configured)
         load_prefect()
+        read_settings()
         meanwhile()
         with send_history():
             yield configured
@@ -214,7 +215,6 @@ def load_prefect() -> None:
         import prefect.flows
         import prefect.main  # noqa: F401  # sets up logging
 
-    read_settings()
     logging.raiseExceptions = False  # its log worker would print each batch that it cannot send
     # A failed run's traceback is on its page in the UI; in the terminal the command prints the
     # error itself, and raises unexpected ones.

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 from flows.runtime.settings import prefect_home, server_environment
@@ -21,13 +22,12 @@ _prepared: dict[Path, subprocess.Popen[bytes]] = {}
 def prepare_server() -> None:
     """Prepare a server, unless one is there or configured."""
     home = prefect_home().absolute()
-    if (
-        not os.environ.get("PREFECT_API_URL")
-        and home.is_dir()
-        and not (home / "server.json").exists()  # a dead server's only costs time
-    ):
-        with suppress(OSError):  # the command will say what is the matter
-            _prepared[home] = _spawn(home, 0)
+    if os.environ.get("PREFECT_API_URL") or not home.is_dir():
+        return
+    with suppress(OSError):  # a server is there, or the command will say what is the matter
+        with (home / "serving.lock").open("a") as lock:
+            flock(lock, LOCK_EX | LOCK_NB)
+        _prepared[home] = _spawn(home, 0)
 
 
 def start_server(home: Path, port: int) -> subprocess.Popen[bytes]:

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -44,18 +44,24 @@ def main() -> int:
         (folder / "pandas.py").write_text("raise ImportError")
         os.environ["PYTHONPATH"] = made
         sample = prepared_sample(folder, SMALL)
-        report("import prefect.flows", [time_command(IMPORT, os.environ) for _ in range(times)])
-        starts = [time_evaluations(folder / str(n), sample) for n in range(times)]
-        report("first command", [first for first, _ in starts])
-        report("further command", [further for _, further in starts])
-        report("assign", [time_assign(folder / f"assign{n}") for n in range(times)])
+        rounds = [
+            (
+                time_command(IMPORT, os.environ),
+                *time_evaluations(folder / str(n), sample),
+                time_assign(folder / f"assign{n}"),
+            )
+            for n in range(times)  # all in turn, so that a busy machine slows all alike
+        ]
+    for what, seconds in zip(WHAT, zip(*rounds, strict=True), strict=True):
+        report(what, seconds)
     return 0
 
 
+WHAT = ("import prefect.flows", "first command", "further command", "assign")
 IMPORT = (sys.executable, "-c", "import prefect.flows")
 
 
-def report(what: str, seconds: list[float]) -> None:
+def report(what: str, seconds: Sequence[float]) -> None:
     """Print a median and what it is of."""
     each = ", ".join(f"{one:.2f}" for one in sorted(seconds))
     print(f"{what:22} {median(seconds):6.2f}   ({each})", flush=True)

@@ -1,5 +1,6 @@
 """Whatever could prevent publication is refused before a person is asked."""
 
+import asyncio
 import re
 import shutil
 from collections.abc import Iterator
@@ -8,9 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from flows.publish import check_publishable
+from flows.publish import check_publishable, run_site_task
 from tasks.errors import ExpectedError
 from tasks.warehouse.store import Warehouse, open_warehouse
+from tests.flows.plain_prefect import plain_prefect
 
 
 @pytest.fixture
@@ -52,3 +54,16 @@ def test_figures_older_than_their_scores_are_refused(path: Path, tmp_path: Path)
         pytest.raises(ExpectedError, match="is behind its scores"),
     ):
         check_publishable(store, "sample", [], tmp_path / "new")
+
+
+def test_a_log_says_which_part_of_the_site_is_being_written(
+    store: Warehouse, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with plain_prefect():
+        asyncio.run(run_site_task(store, "sample", tmp_path / "site"))
+    said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("Writing the")]
+    parts = ("figures", "reports", "assignments", "cited pages", "agents and analyses", "data")
+    assert said == [
+        "Writing the site",
+        *(f"Writing the site: {each}" for each in (*parts, "boards")),
+    ]

@@ -144,6 +144,7 @@ def test_a_prepared_server_ends_unseen_with_a_command_that_needs_none(tmp_path: 
 
 
 def test_a_prepared_server_is_the_one_that_serves(tmp_path: Path) -> None:
+    (tmp_path / "server.json").write_text('{"pid": 1, "port": 1}')  # of one that was killed
     body = PREPARED + "    with local_server(home):\n        print(read_record(home).pid)\n"
     said = subprocess.run(
         script(tmp_path, body), env=environment(), check=True, capture_output=True, text=True
@@ -172,3 +173,14 @@ def test_the_settings_of_another_project_in_the_working_folder_are_not_ours(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [True, 5, "Completed"]
+
+
+def test_no_server_is_prepared_where_one_is(left: Path) -> None:
+    joined(left)
+    refused = PREPARED.replace("[process] = _prepared.values()", "process = None").replace(
+        "process.pid", "len(_prepared)"
+    )
+    said = subprocess.run(
+        script(left, refused), env=stays(), check=True, capture_output=True, text=True
+    ).stdout
+    assert said == "0\n"
