@@ -9,12 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from tasks.warehouse.location import parse_location
 from tests import patient, waiting
 from tests.conftest import PREFECT_HOME
 from tests.flows.llm_runs import ROOT
 from tests.waiting import until
 
+ALERTS = FileLock(PREFECT_HOME / "alerts.lock", is_singleton=True)
+"""Held by who changes the server's alerts, as `serve` does at its start; reentrant."""
+READY = "Press Ctrl-C to stop"
 EVERGREEN = (sys.executable, "-m", "flows")
 
 
@@ -32,11 +37,16 @@ def served(
     variables = {**environment, "EVERGREEN_PREFECT_HOME": str(PREFECT_HOME)}
     variables.pop("PREFECT_API_URL", None)
     only = [word for flow in flows for word in ("--only", flow)]
-    with log.open("ab") as output:
+    with ALERTS, log.open("ab") as output:
+        before = log.read_text("utf-8").count(READY)
         process = subprocess.Popen(
             [*program, "serve", *only, "--warehouse", warehouse, *options],
             stdout=output, stderr=output, cwd=cwd, env=variables,
         )  # fmt: skip
+        until(
+            "start",
+            lambda: process.poll() or log.read_text("utf-8").count(READY) > before,
+        )
     try:
         yield process
     finally:

@@ -22,7 +22,7 @@ from tests import patient
 from tests.changed_configs import copy_configs
 from tests.conftest import PREFECT_HOME
 from tests.processes.deployed_runs import run_of, state_of
-from tests.processes.flows.served_flows import deployments_of, served
+from tests.processes.flows.served_flows import ALERTS, deployments_of, served
 from tests.servers.http import Request, Response
 from tests.servers.serving import serving
 from tests.waiting import until
@@ -49,7 +49,7 @@ class Receiver:
 def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
     """Somebody who is told, until the test has ended."""
     made = Receiver()
-    with serving(made.handle) as address:
+    with ALERTS, serving(made.handle) as address:
         for name, path in ((HOOK, "hook-secret"), (CHAT, "chat-secret"), (PING, "ping-secret")):
             monkeypatch.setenv(name, f"{address}/{path}")
         yield made
