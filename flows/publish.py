@@ -60,10 +60,8 @@ async def publish(options: PublishOptions) -> Outcome:
     chosen = tuple(dict.fromkeys(options.judges or ()))
     note, approved = "", ""
     while True:
-        with (
-            await hold_warehouse(options.warehouse) as store,
-            await tag_run(options),
-        ):
+        with await hold_warehouse(options.warehouse) as store:
+            await tag_run(options)
             check_publishable(store, edition, chosen, Path(to))
             digest = _hash_figures(store, edition, chosen)
             if digest != approved:

@@ -71,8 +71,8 @@ async def refresh(options: RefreshOptions) -> Outcome:
             check_month(store, month)
             await check_month_budget(store, month)
             await check_publishing(month)
-            with await tag_run(options, edition=month.edition, judge=month.judge):
-                await steps.run_all(run_steps(steps, run, month))
+            await tag_run(options, edition=month.edition, judge=month.judge)
+            await steps.run_all(run_steps(steps, run, month))
         if not steps.stop:
             await add_leaderboard_artifacts(store, month.edition)
             await add_costs_artifact(store, began, "neither the agents nor the judge cost anything")

@@ -160,10 +160,8 @@ async def _run_parts(run: RunContext, stage: Stage[Any, PartT], pending: Sequenc
                 return Later()
             if ownership == "done":
                 return None
-            error = await run_part(
-                do_part, worker, quote(part), unidecode(stage.title(part)), on_progress,
-                tagged=stage.tags(part),
-            )  # fmt: skip
+            title = unidecode(stage.title(part))
+            error = await run_part(do_part, worker, quote(part), title, on_progress)
             if error and stage.fails_run:
                 raise error
             if error and worker.record_failure and not isinstance(error, (StopStage, PartLeft)):

@@ -40,7 +40,6 @@ from tasks.stage import (
     StageCounts,
     Worker,
     split_by,
-    tag_agent,
 )
 from tasks.warehouse.rows import Claim, Fact
 from tasks.warehouse.store import Readable, Warehouse
@@ -371,6 +370,5 @@ CLAIMS = Stage(
     split=split_by(lambda item: item.agent),
     title=lambda items: items[0].agent or ARTICLES,
     size=len,
-    tags=lambda items: tag_agent(items[0].agent),
     count=_count,
 )

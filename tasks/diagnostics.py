@@ -9,7 +9,7 @@ from tasks.outcome import PartLeft
 from tasks.processes.answers import HelperFailed
 from tasks.processes.helper import LimitExceeded
 from tasks.processes.pool import TEXT_SECONDS, HelperProcesses
-from tasks.stage import ARTICLES, Output, Stage, open_alone, split_by, tag_agent
+from tasks.stage import ARTICLES, Output, Stage, open_alone, split_by
 from tasks.warehouse.results import Diagnostic
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
@@ -111,5 +111,4 @@ DIAGNOSTICS = Stage(
     split=split_by(lambda text: text[0]),
     title=lambda texts: texts[0][0] or ARTICLES,
     size=len,
-    tags=lambda texts: tag_agent(texts[0][0]),
 )

@@ -32,7 +32,7 @@ from tasks.models.errors import may_pass
 from tasks.outcome import PartLeft
 from tasks.protocols.registry import get_protocol
 from tasks.run import Plan
-from tasks.stage import Output, Stage, StageCounts, open_with_judge, tag_agent
+from tasks.stage import Output, Stage, StageCounts, open_with_judge
 from tasks.warehouse.rubrics import MERGED_FROM, SPANS, KeyPoint, PointSet, hash_key_points
 from tasks.warehouse.store import Readable, Warehouse
 from tasks.warehouse.writer import Change
@@ -246,6 +246,5 @@ KEY_POINTS = Stage(
     find_pending=select_key_points,
     open=open_with_judge(make_key_points, MAX_CONCURRENT_ARTICLES),
     title=lambda item: item.title,
-    tags=lambda item: tag_agent(""),
     count=_count,
 )

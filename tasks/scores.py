@@ -29,7 +29,7 @@ from tasks.scoring.pending import (
     scored_cell,
     scorer_version,
 )
-from tasks.stage import Output, Stage, StageCounts, open_alone, tag_agent
+from tasks.stage import Output, Stage, StageCounts, open_alone
 from tasks.verdicts import list_cells, list_protocols
 from tasks.warehouse.results import Score
 from tasks.warehouse.store import Warehouse
@@ -262,7 +262,6 @@ SCORES: Stage[PendingScores, PendingScores] = Stage(
     open=open_alone(lambda run, group, _: score_agent(run.store, *group)),
     title=lambda group: f"{group.protocol} / {group.agent}",
     size=lambda group: len(group.cells),
-    tags=lambda group: tag_agent(group.agent, group.protocol),
     retry_on=(Exception,),
     count=_count,
 )

@@ -121,7 +121,6 @@ class Stage(Generic[ItemT, PartT]):
     """How many items a part has."""
     counts_itself: bool = False
     """Whether it calls `OnProgress` itself, not only at the end of each part."""
-    tags: Callable[[PartT], Sequence[str]] = lambda part: ()
     task: str
     """The name of its parts' task in the Prefect UI."""
     fails_run: bool = False
@@ -189,8 +188,3 @@ def split_by(key: Callable[[ItemT], object]) -> Callable[[Sequence[ItemT]], list
         return [*parts.values()]
 
     return split
-
-
-def tag_agent(agent: str, *protocols: str) -> list[str]:
-    """Return the tags of what is done for an agent and protocols."""
-    return [f"agent:{agent or ARTICLES}", *(f"protocol:{name}" for name in protocols)]

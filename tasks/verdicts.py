@@ -20,7 +20,7 @@ from tasks.protocols.case import ItemAnswer
 from tasks.protocols.cell import judge_case, judge_case_in_helper
 from tasks.protocols.registry import get_protocol
 from tasks.run import Plan, RunContext
-from tasks.stage import OnProgress, Output, Ownership, Stage, StageCounts, Worker, tag_agent
+from tasks.stage import OnProgress, Output, Ownership, Stage, StageCounts, Worker
 from tasks.warehouse.locks import acquire_lock, wait_for_lock
 from tasks.warehouse.results import Cell, Score, Verdict
 from tasks.warehouse.rows import OPEN_STATUSES, utc_now
@@ -264,7 +264,6 @@ VERDICTS = Stage(
     find_pending=find_pending_cells,
     open=_open,
     title=lambda cell: f"{cell.protocol} / {cell.agent} / {cell.title}",
-    tags=lambda cell: tag_agent(cell.agent, cell.protocol),
     item="cell",
     inputs=("claims", "facts", "pages", "key_points"),
     outputs=(

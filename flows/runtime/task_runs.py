@@ -1,5 +1,4 @@
-"""Run one task or flow to its end, a task even if the Prefect server restarts meanwhile; and run a
-stage's items concurrently, until an error stops the stage."""
+"""Run one task to its end, and a stage's items concurrently, until an error stops the stage."""
 
 import asyncio
 from collections import Counter
@@ -8,15 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
-from prefect import tags
 from prefect.client.schemas.objects import State
-from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
-from tenacity import (
-    AsyncRetrying,
-    retry_if_exception_type,
-    stop_after_delay,
-    wait_random_exponential,
-)
 
 from flows.runtime.outcomes import read_outcome
 from flows.runtime.progress import stage_progress
@@ -33,47 +24,26 @@ STOPPING_ERRORS = (StopStage, WikiUnreachable)
 """Errors after which no other item of the stage could succeed."""
 TASK_RUNS = count()
 """Counts the task runs that this process has started, to know when their history is complete."""
-MAX_OUTAGE_SECONDS = 900
-"""How long to wait for a server that is away: longer than the rest of Prefect's client, whose eight
-tries (`PREFECT_CLIENT_MAX_RETRIES` in docker-compose.yml) take 510 s."""
-MAX_WAIT_SECONDS = 30
 
 
 async def run_task(task: Callable[..., Any], *arguments: object) -> State[Any]:
     """Run a task with these arguments; return its final state.
 
-    Before a task with tags starts, Prefect asks the server for a concurrency slot, with a new
-    client that does not retry. A server that is being restarted would thus fail the whole run;
-    here the task, which has not started yet, is called again.
-
-    Raises:
-        ConcurrencySlotAcquisitionError: the server stayed away.
+    It has no tags: before each task with tags Prefect asks the server for a concurrency slot, with
+    a new client that does not retry.
     """
     next(TASK_RUNS)
-
-    async def call() -> State[Any]:
-        state: State[Any] = await task(*arguments, return_state=True)
-        return state
-
-    tries = AsyncRetrying(
-        retry=retry_if_exception_type(ConcurrencySlotAcquisitionError),
-        stop=stop_after_delay(MAX_OUTAGE_SECONDS),
-        wait=wait_random_exponential(max=MAX_WAIT_SECONDS),
-        reraise=True,
-    )
-    return await tries(call)
+    state: State[Any] = await task(*arguments, return_state=True)
+    return state
 
 
-async def run_part(
-    task: Callable[..., Any], *arguments: object, tagged: Sequence[str] = ()
-) -> BaseException | None:
-    """Run a part's task as `run_task` does, with these tags; return its error if it left something.
+async def run_part(task: Callable[..., Any], *arguments: object) -> BaseException | None:
+    """Run a part's task; return its error if it left something.
 
     Raises:
         WarehouseError: nothing could be kept.
     """
-    with tags(*tagged):
-        outcome = await read_outcome(await run_task(task, *arguments))
+    outcome = await read_outcome(await run_task(task, *arguments))
     error = PartOpen(outcome.message) if outcome.kind == "open" else outcome.error
     if isinstance(error, WarehouseError):
         raise error

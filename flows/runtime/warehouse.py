@@ -10,7 +10,7 @@ from functools import partial, wraps
 from importlib.metadata import version
 from typing import Any, Generic, TypeVar
 
-from prefect import Flow, tags
+from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.concurrency.asyncio import concurrency
@@ -87,7 +87,8 @@ class WarehouseFlow(Flow[..., Coroutine[Any, Any, State[None]]], Generic[Options
 
     async def _work_with(self, run: RunContext, options: OptionsT) -> State[None]:
         lock = self.lock.format_map(options.model_dump())
-        with await hold_lock(run.store, lock), await tag_run(options):
+        with await hold_lock(run.store, lock):
+            await tag_run(options)
             run.renew_if_shared()
             return to_state(await self.work(run, options))
 
@@ -178,8 +179,8 @@ async def hold_warehouse(warehouse: str) -> AbstractContextManager[Warehouse]:
         return _close_later(stack.pop_all(), opened[0])
 
 
-async def tag_run(options: FlowOptions, **more: str) -> AbstractContextManager[Any]:
-    """Tag this run with its edition, judge and agents; return the context that tags its parts.
+async def tag_run(options: FlowOptions, **more: str) -> None:
+    """Tag this run with its edition, judge and agents, but not its tasks (see `run_task`).
 
     more: further tags, or what takes the place of an option that is not given.
     """
@@ -193,7 +194,6 @@ async def tag_run(options: FlowOptions, **more: str) -> AbstractContextManager[A
         async with get_client() as client:
             known = {*context.flow_run.tags, *names}
             await client.update_flow_run(context.flow_run.id, tags=sorted(known))
-    return tags(*names)
 
 
 async def hold_slots(options: FlowOptions) -> AsyncExitStack:

@@ -11,7 +11,6 @@ from pkgutil import resolve_name
 
 import pytest
 from prefect.client.orchestration import PrefectClient
-from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from prefect.logging import loggers
 from prefect.server.schemas.schedules import CronSchedule
 from prefect.settings import Settings
@@ -39,10 +38,6 @@ PARAMETERS = {
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_function_still_takes_what_we_give_it(name: str) -> None:
     assert set(signature(resolve_name(name)).parameters) >= PARAMETERS[name]
-
-
-def test_the_error_of_a_server_that_is_away_is_still_an_exception() -> None:
-    assert issubclass(ConcurrencySlotAcquisitionError, Exception)
 
 
 def names_of(settings: type[BaseSettings]) -> Iterator[str]:
