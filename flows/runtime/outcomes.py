@@ -8,7 +8,7 @@ from typing import Any
 
 from prefect.client.schemas.objects import State, StateType
 
-from tasks.outcome import NAMES, Kind, Outcome
+from tasks.outcome import NAMES, Kind, Outcome, PartLeft
 
 TYPES: dict[Kind, StateType] = {
     "done": StateType.COMPLETED,
@@ -22,10 +22,15 @@ KINDS: dict[str, Kind] = {name: kind for kind, name in NAMES.items()}
 
 
 def to_state(outcome: Outcome) -> State[Any]:
-    """Return the state that shows an outcome."""
-    return State(
-        type=TYPES[outcome.kind], name=outcome.name, message=outcome.message, data=outcome.error
-    )
+    """Return the state that shows an outcome.
+
+    A flow that is called without `return_state` raises the error of a state that is FAILED.
+    """
+    error = outcome.error
+    if error is None and outcome.kind == "partial":
+        error = PartLeft(outcome.message)
+    kind = TYPES[outcome.kind]
+    return State(type=kind, name=outcome.name, message=outcome.message, data=error)
 
 
 async def read_outcome(state: State[Any]) -> Outcome:

@@ -35,7 +35,7 @@ def evaluate_plainly(
             warehouse=str(path), return_state=True,
         )  # fmt: skip
         state = asyncio.run(running)
-    if not state.is_completed():
-        asyncio.run(state.aresult())
     if state.name == "Partial":
         raise StopStage(state.message)
+    if not state.is_completed():
+        asyncio.run(state.aresult())

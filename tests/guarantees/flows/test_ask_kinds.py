@@ -59,7 +59,7 @@ def test_every_report_is_bought_once_and_a_second_run_asks_nothing(
         monkeypatch.setenv(URL, address + under)
         monkeypatch.setenv(KEY, "test-key")
         assert ask(path, agent).name == "Completed"
-        assert ask(path, agent).name == "Completed"
+        assert ask(path, agent).name == "Cached"
     assert server.bought == N_ARTICLES * n_turns
     assert rows(path, "SELECT DISTINCT turn, state FROM jobs ORDER BY turn") == [
         (turn + 1, "done") for turn in range(n_turns)

@@ -64,7 +64,7 @@ def test_backfilling_an_agent_adds_its_rows_and_touches_no_other(evaluated: Path
     jobs = server.n_made
     with serving_agent(server, AGENT):
         again = backfill(evaluated, AGENT)
-    assert (again.name, server.n_made) == ("Completed", jobs)
+    assert (again.name, server.n_made) == ("Cached", jobs)
     assert of_others(evaluated) == after
 
 

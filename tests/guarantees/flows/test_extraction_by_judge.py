@@ -56,7 +56,7 @@ def test_a_budget_stops_the_extraction_and_a_bigger_one_goes_on(path: Path) -> N
         second = evaluate(path, "gemini", budget_usd=100.0, **FACT)
         assert second.name == "Completed", second.message
         asked = len(server.log.entries)
-        assert evaluate(path, "gemini", **FACT).name == "Completed", "nothing is left to permit"
+        assert evaluate(path, "gemini", **FACT).name == "Cached", "nothing is left to permit"
     assert rows(path, SOURCES) == [("judge", N_TEXTS), ("published", 1)]
     assert value(path, EXTRACTIONS) == N_TEXTS
     assert len(server.log.entries) == asked

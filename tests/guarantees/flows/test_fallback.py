@@ -168,7 +168,7 @@ def test_killed_between_the_two_judges_nothing_is_bought_twice(path: Path, tmp_p
             kept = {name: n for name, _, n in rows(copy, BOUGHT)}
             before, fresh = len(provider.log.entries), OpenAiServer()
             with both(provider, fresh):
-                assert judge(copy, WRITING).name == "Completed", name
+                assert judge(copy, WRITING).name in ("Completed", "Cached"), name
             assert len(provider.log.entries) - before == bought - kept.get("first", 0), name
             assert len(fresh.log.entries) == len(second.log.entries) - kept.get("second", 0), name
             assert tables_of(copy, "calls") == whole, name

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def complete(state: Any, name: str = "undisturbed") -> None:
-    assert state.name == "Completed", f"{name}: {state.message}"
+    assert state.name in ("Completed", "Cached"), f"{name}: {state.message}"
 
 
 def n_requests(server: ModelServer) -> int:
@@ -133,7 +133,8 @@ def test_no_report_is_bought_twice_or_lost(
                         ended = ask(copy, agent, assignments=[ARTICLE])
                     seen["lost" if made else "never sent"] += 1
                 if provider.n_made or state != [("sending",)]:
-                    assert (ended.name, provider.n_made) == ("Completed", 1), name
+                    assert ended.name in ("Completed", "Cached"), name
+                    assert provider.n_made == 1, name
                     assert tables_of(copy, *incidental) == whole, name
                     seen["got"] += 1
     assert (seen["lost"], seen["never sent"]) == (1, 1)

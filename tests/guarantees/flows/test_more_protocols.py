@@ -57,7 +57,7 @@ def test_deepresearch_bench_comes_in_and_is_judged_by_its_own_criteria(
         state = evaluate(path, "gemini", **chosen)
         assert state.name == "Completed", state.message
         asked = len(server.log.entries)
-        assert evaluate(path, "gemini", **chosen).name == "Completed"
+        assert evaluate(path, "gemini", **chosen).name == "Cached"
         assert len(server.log.entries) == asked, "again nothing is asked"
     found = dict(rows(path, "SELECT agent, value FROM leaderboard WHERE metric = 'race_overall'"))
     assert found["same"] == pytest.approx(0.5), "the reference itself is as good as it"

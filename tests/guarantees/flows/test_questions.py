@@ -108,7 +108,7 @@ def test_a_second_run_asks_nothing_and_a_changed_answer_changes_its_own_figures(
     path, server = evaluated
     n_calls = len(server.log.entries)
     before = board(path)
-    assert evaluate(path, "gemini", edition="live").name == "Completed"
+    assert evaluate(path, "gemini", edition="live").name == "Cached"
     assert len(server.log.entries) == n_calls
     assert board(path) == before
 

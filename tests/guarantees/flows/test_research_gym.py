@@ -111,7 +111,7 @@ def judged(gym: Gym, folder: Path, kind: str, **faults: Any) -> tuple[Path, Mode
     with at_hand(server, kind):
         state = evaluate(path, kind, **GYM)
         asked = len(server.log.entries)
-        assert evaluate(path, kind, **GYM).name == "Completed"
+        assert evaluate(path, kind, **GYM).name == "Cached"
         assert len(server.log.entries) == asked, "a second run asks nothing"
     return path, server, state
 

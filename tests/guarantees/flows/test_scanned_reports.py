@@ -63,7 +63,7 @@ def test_a_judge_that_sees_judges_it_once_by_its_file(
         assert {file.n_bytes for entry in shown for file in entry.files} == {len(PAGES)}
         asked = len(server.log.entries)
         again = evaluate(path, kind, **chosen)
-        assert (again.name, len(server.log.entries)) == ("Completed", asked)
+        assert (again.name, len(server.log.entries)) == ("Cached", asked)
     assert value(path, f"SELECT count(*) FROM verdicts WHERE judge = '{kind}' AND status = 'ok' "
                  f"AND {OF_SCAN} AND protocol = 'wiki_writing'") == 39  # fmt: skip
     found = value(path, f"SELECT count(*) FROM calls WHERE model = '{MODEL}' "

@@ -187,7 +187,7 @@ def test_no_budget_no_key_and_another_model_are_not_tried_again(
 
 
 def test_no_room_ends_the_run_at_once(show: Any) -> None:
-    endpoint = Endpoint(a=[], b=[lambda: NoRoom.met("the disk")] * 3, c=[])
+    endpoint = Endpoint(a=[], b=[lambda: NoRoom.met("the disk")] * 3)
     state, shown = show(endpoint)
     assert endpoint.tried == {"a": 1, "b": 1}
     assert (state.type.value, state.name) == ("FAILED", "Failed")
