@@ -1,8 +1,7 @@
 """Gemini's generateContent, through google-genai.
 
-The SDK takes 2.5 to 4 ms of CPU time to convert a request and its settings, ten times what sending
-it takes. So it writes a request once for all calls that differ in nothing but their messages; its
-address, headers and settings are sent again with the messages of each.
+The SDK takes 2.5 to 4 ms of CPU time to convert a request, far more than sending it takes. So it
+writes one for all calls of a prompt, which is sent with the messages of each.
 
 The SDK's retries, which ignore the server's hints, its automatic continuation and its function
 calling are off; timeouts are set, because by default it waits forever.
@@ -13,7 +12,6 @@ import re
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Mapping
-from functools import lru_cache
 from typing import Any, TypeVar
 
 import httpx
@@ -32,14 +30,7 @@ from tasks.models.client import (
     redact_key,
 )
 from tasks.models.errors import Misconfigured, ModelError, QuotaExhausted, TransientError
-from tasks.models.exchange import (
-    Finish,
-    ModelRequest,
-    Parameters,
-    Reply,
-    TokenUsage,
-    parse_schema,
-)
+from tasks.models.exchange import Finish, ModelRequest, Reply, TokenUsage, parse_schema
 from tasks.models.transport import MAX_RESPONSE_BYTES, ModelTransport, classify_send_error
 
 ResultT = TypeVar("ResultT")
@@ -62,10 +53,7 @@ _DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
 class _Written(Exception):
-    """A request that the SDK has written and would send."""
-
-    def __init__(self, request: httpx.Request) -> None:
-        self.request = request
+    """A request (its only argument) that the SDK has written and would send."""
 
 
 def _stop(request: httpx.Request) -> httpx.Response:
@@ -101,43 +89,40 @@ class GeminiClient:
                 httpx_async_client=httpx.AsyncClient(transport=self._transport),
             ),
         )
-        self._prepare = lru_cache(maxsize=64)(self._write)
+        self._written: dict[tuple[Any, ...], tuple[str, dict[str, str], dict[str, Any]]] = {}
 
     async def ask(self, request: ModelRequest) -> Reply:
         started = time.monotonic()
         contents = build_contents(request)
-        answer = await self._call_api(self._send(request, contents), request.model)
-        reply = parse_response(answer)
+        reply = parse_response(await self._call_api(self._send(request, contents), request.model))
         return reply.model_copy(update={"latency_seconds": time.monotonic() - started})
 
     async def close(self) -> None:
         await self._transport.aclose()
 
     async def _send(self, request: ModelRequest, contents: list[Any]) -> Any:
-        url, headers, settings = self._prepare(
-            request.model, request.system, request.parameters, request.reply_schema
-        )
-        body = orjson.dumps({"contents": contents, **settings}, default=_encode_bytes)
+        prompt = request.model, request.system, request.parameters, request.reply_schema
+        if prompt not in self._written:
+            self._written[prompt] = self._write(request)
+        url, headers, settings = self._written[prompt]
+        body = orjson.dumps({"contents": contents, **settings}, default=_encode_file)
         response = await self._transport.request(
             "POST", url, headers, self._timeout_seconds, content=body
         )
         await errors.APIError.raise_for_async_response(response)
         return parse_json(response)
 
-    def _write(
-        self, model: str, system: str, parameters: Parameters, reply_schema: str
-    ) -> tuple[str, dict[str, str], dict[str, Any]]:
-        """Let the SDK write a request; return its address, its headers, and its body without
-        messages."""
-        config = build_generation_config(system, parameters, reply_schema)
+    def _write(self, request: ModelRequest) -> tuple[str, dict[str, str], dict[str, Any]]:
+        """Return address, headers and body of what the SDK would send; the body has no messages."""
+        config = build_generation_config(request)
         try:
-            self._client.models.generate_content(model=model, contents="any", config=config)
+            self._client.models.generate_content(model=request.model, contents="-", config=config)
             raise AssertionError("google-genai has sent a request by another client than ours")
         except _Written as written:
-            request = written.request
-        body = orjson.loads(request.content)
-        del body["contents"], request.headers["Content-Length"]
-        return str(request.url), dict(request.headers), body
+            sent: httpx.Request = written.args[0]
+        body = orjson.loads(sent.content)
+        del body["contents"], sent.headers["Content-Length"]
+        return str(sent.url), dict(sent.headers), body
 
     async def _call_api(self, call: Awaitable[ResultT], what: str) -> ResultT:
         try:
@@ -208,28 +193,26 @@ def _build_part(piece: str | Attachment) -> dict[str, Any]:
     return {"inlineData": {"data": piece.content(), "mime_type": piece.media_type}}
 
 
-def _encode_bytes(content: bytes) -> str:
-    """Return a file as it stands in JSON, in the alphabet that the SDK uses."""
-    return urlsafe_b64encode(content).decode()
+def _encode_file(content: bytes) -> str:
+    return urlsafe_b64encode(content).decode()  # as the SDK does
 
 
-def build_generation_config(
-    system: str, asked: Parameters, reply_schema: str
-) -> types.GenerateContentConfig:
+def build_generation_config(request: ModelRequest) -> types.GenerateContentConfig:
     """Build the generation settings: JSON by schema, no filters, no continuation."""
+    asked = request.parameters
     thinking: dict[str, Any] = {}
     if asked.thinking_budget is not None:
         thinking["thinking_budget"] = asked.thinking_budget
     if asked.thinking_level is not None:
         thinking["thinking_level"] = asked.thinking_level.upper()
     return types.GenerateContentConfig(
-        system_instruction=system,
+        system_instruction=request.system,
         temperature=asked.temperature,
         top_p=asked.top_p,
         seed=asked.seed,
         max_output_tokens=asked.max_output_tokens,
         response_mime_type="application/json",
-        response_json_schema=parse_schema(reply_schema),
+        response_json_schema=parse_schema(request.reply_schema),
         thinking_config=types.ThinkingConfig(**thinking) if thinking else None,
         safety_settings=[
             types.SafetySetting(category=category, threshold="BLOCK_NONE")

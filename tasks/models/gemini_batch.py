@@ -45,9 +45,7 @@ class GeminiBatchClient(GeminiClient):
         items = [
             types.InlinedRequest(
                 contents=build_contents(request),
-                config=build_generation_config(
-                    request.system, request.parameters, request.reply_schema
-                ),
+                config=build_generation_config(request),
                 metadata={"key": key},
             )
             for key, request in requests.items()

@@ -79,9 +79,7 @@ def of_the_sdk(request: ModelRequest) -> Request:
             await client.aio.models.generate_content(
                 model=request.model,
                 contents=in_its_types(request),
-                config=build_generation_config(
-                    request.system, request.parameters, request.reply_schema
-                ),
+                config=build_generation_config(request),
             )
 
     (found,) = arrived(use)
