@@ -44,7 +44,7 @@ class GeminiBatchClient(GeminiClient):
         model = next(iter(requests.values())).model
         items = [
             types.InlinedRequest(
-                contents=list(build_contents(request)),
+                contents=build_contents(request),
                 config=build_generation_config(request),
                 metadata={"key": key},
             )
@@ -100,15 +100,13 @@ class GeminiBatchClient(GeminiClient):
         return parse_response(item.body, "batch")
 
     def _item(self, said: types.InlinedResponse) -> BatchItem:
-        answer = said.response
-        if answer is not None:
+        if said.response is not None:
+            answer = said.response.model_dump(mode="json", by_alias=True, exclude_none=True)
             try:
-                parse_response(answer)
+                reply = parse_response(answer)
             except TransientError as error:
                 return BatchItem(error=error)
-            return BatchItem(
-                answer, replace_surrogates(answer.response_id) if answer.response_id else None
-            )
+            return BatchItem(answer, reply.response_id)
         code = said.error.code if said.error else None
         message = redact_key(str(said.error.message if said.error else "no answer"), self._key)
         shown = f"RPC {code}: {message[:500]}"

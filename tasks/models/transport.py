@@ -182,17 +182,6 @@ class _TransportResponse(httpx.Response):
         return super().json(**options) if self.is_success else json.loads(self.text, **options)
 
 
-def create_http_client(
-    connections: int, timeout_seconds: float, max_bytes: int = MAX_RESPONSE_BYTES
-) -> httpx.AsyncClient:
-    """Create a client for `connections` concurrent calls, each with a timeout."""
-    return httpx.AsyncClient(
-        transport=ModelTransport(connections, max_bytes),
-        timeout=build_timeout(timeout_seconds),
-        follow_redirects=False,
-    )
-
-
 def build_timeout(seconds: float) -> httpx.Timeout:
     """Return a timeout for each wait of a call; connecting gets 30 seconds at most."""
     return httpx.Timeout(seconds, connect=min(30.0, seconds), pool=None)

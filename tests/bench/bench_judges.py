@@ -21,7 +21,7 @@ from pathlib import Path
 
 import duckdb
 
-from tasks.models.transport import create_http_client
+from tasks.models.transport import ModelTransport
 from tests.bench.scaled import EDITION, Size, generate
 from tests.changed_configs import copy_configs
 from tests.rigs.model_process import model_process, totals_of
@@ -40,16 +40,20 @@ async def ceiling(url: str) -> float:
     body = {"model": "bench", "messages": [{"role": "user", "content": "x" * 2000}]}
     headers = {"Authorization": "Bearer test-key"}
     places = asyncio.Semaphore(AT_ONCE)
-    async with create_http_client(AT_ONCE, 60) as client:
+    transport = ModelTransport(AT_ONCE)
 
-        async def one() -> None:
-            async with places:
-                answer = await client.post(f"{url}/chat/completions", json=body, headers=headers)
-                answer.raise_for_status()
+    async def one() -> None:
+        async with places:
+            answer = await transport.request(
+                "POST", f"{url}/chat/completions", headers, 60, json=body
+            )
+            answer.raise_for_status()
 
-        started = time.perf_counter()
-        await asyncio.gather(*(one() for _ in range(CEILING_CALLS)))
-        return CEILING_CALLS / (time.perf_counter() - started)
+    started = time.perf_counter()
+    await asyncio.gather(*(one() for _ in range(CEILING_CALLS)))
+    rate = CEILING_CALLS / (time.perf_counter() - started)
+    await transport.aclose()
+    return rate
 
 
 def configs(folder: Path, kind: str, url: str) -> Path:

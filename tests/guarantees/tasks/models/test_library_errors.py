@@ -202,19 +202,21 @@ def test_a_page_has_failed_and_is_asked_for_again_where_that_may_heal(place: str
 
 
 def test_for_a_judge_each_error_of_the_sdk_is_one_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ask() -> dict[type[Exception], type[Exception]]:
-        client = GeminiClient("key", base_url=None, connections=1, timeout_seconds=1)
+    async def ask(address: str) -> dict[type[Exception], type[Exception]]:
+        client = GeminiClient("test-key", base_url=address, connections=1, timeout_seconds=5)
         found: dict[type[Exception], type[Exception]] = {}
         for kind, (make, _) in GENAI.items():
             sdk = AsyncMock(side_effect=make())
-            monkeypatch.setattr("google.genai.models.AsyncModels.generate_content", sdk)
+            monkeypatch.setattr("google.genai.errors.APIError.raise_for_async_response", sdk)
             with pytest.raises(ModelError) as caught:
                 await client.ask(verify_claims())
             found[kind] = type(caught.value)
         await client.close()
         return found
 
-    assert asyncio.run(ask()) == {kind: means for kind, (_, means) in GENAI.items()}
+    with serving(GeminiServer()) as address:
+        found = asyncio.run(ask(address))
+    assert found == {kind: means for kind, (_, means) in GENAI.items()}
 
 
 def test_for_an_agent_each_error_of_the_sdk_says_whether_a_report_was_bought() -> None:
