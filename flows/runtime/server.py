@@ -26,6 +26,7 @@ from typing import IO
 
 import httpx
 
+from flows.runtime.failure_logs import log_messages_alone
 from flows.runtime.history import flush_history
 from flows.runtime.login import read_password
 from flows.runtime.server_record import (
@@ -215,6 +216,7 @@ def load_prefect() -> None:
         import prefect.flows
         import prefect.main  # noqa: F401  # sets up logging
 
+    log_messages_alone()
     logging.raiseExceptions = False  # its log worker would print each batch that it cannot send
     # A failed run's traceback is on its page in the UI; in the terminal the command prints the
     # error itself, and raises unexpected ones.
