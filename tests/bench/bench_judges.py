@@ -84,11 +84,13 @@ def evaluate(folder: Path, settings: Path) -> None:
 
 
 def stage_seconds(prefect_home: Path) -> dict[str, float]:
-    """Seconds of each flow and subflow, from Prefect's own history."""
+    """Seconds of the flow and of each stage, from Prefect's own history."""
     with closing(sqlite3.connect(prefect_home / "prefect.db")) as history:
         runs = history.execute(
             "SELECT f.name, 86400 * (julianday(r.end_time) - julianday(r.start_time)) "
-            "FROM flow_run AS r JOIN flow AS f ON f.id = r.flow_id ORDER BY r.start_time"
+            "FROM flow_run AS r JOIN flow AS f ON f.id = r.flow_id UNION ALL "
+            "SELECT replace(name, ' / scaled', ''), 86400 * (julianday(end_time) - "
+            "julianday(start_time)) FROM task_run WHERE name LIKE '% / scaled'"
         ).fetchall()
     return {name: seconds for name, seconds in runs if seconds is not None}
 
