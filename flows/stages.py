@@ -74,21 +74,24 @@ async def run_stage(
     if (current := asyncio.current_task()) and current.cancelling():
         raise asyncio.CancelledError  # Prefect drops one that comes when a flow ends
     tries: list[Outcome] = []
-    is_down = False
+    is_down, begun = False, list[ItemT]()
 
     async def do_stage() -> State[None]:
-        nonlocal is_down
+        nonlocal is_down, begun
         if tries:
             run.plan = run.plan.renew()
         pending = [item for item in run.plan.find_pending(stage) if only(item)]
+        if tries and stage.key:
+            known = {stage.key(item) for item in begun}
+            pending = [item for item in pending if stage.key(item) in known]
+        begun = pending
         outcome, is_down = await _do_pending(run, stage, pending)
         tries.append(outcome)
         return to_state(outcome)
 
     async def is_worth_another_try(*_: object) -> bool:
         if is_down and len(tries) == 1:
-            wait = f"It is tried once more in {STAGE_RETRY_SECONDS:.0f} s."
-            print_message(f"{stage.name}: {tries[0].message}\n{wait}", "yellow")
+            print_message(f"{stage.name}: {tries[0].message}\nIt is tried once more.", "yellow")
         return is_down
 
     shown = f"{stage.name} / {run.plan.selection.edition}"
@@ -124,7 +127,8 @@ async def _do_pending(
     run.records.append(record)
     emit_asset_events(run, stage, record)
     await add_stage_costs_artifact(run.store, began, stage.name)
-    get_run_logger().info("%s, $%.4f spent: %s", stage.name, usd, outcome.message)
+    paid = f", ${usd:,.4f} spent" if usd else ""
+    get_run_logger().info("%s%s: %s", stage.name, paid, outcome.message)
     return outcome, is_down
 
 

@@ -102,6 +102,7 @@ REPORTS = Stage(
     find_pending=select_reports,
     open=_open,
     title=lambda item: f"{item.agent} / {item.title}",
+    key=lambda item: (item.agent, item.assignment),  # with `first` others are pending then
     retry_on=(),  # only its job's row says what may be sent again
     count=_count,
 )

@@ -117,6 +117,9 @@ class Stage(Generic[ItemT, PartT]):
     split: Callable[[Sequence[Any]], Sequence[PartT]] = list
     """Split what is pending into the parts that are done and retried alone."""
     title: Callable[[PartT], str]
+    key: Callable[[ItemT], object] | None = None
+    """Tells whether two plans mean the same item, where a later one may have others: a stage that
+    is tried again does only what it had begun with."""
     size: Callable[[PartT], int] = lambda part: 1
     """How many items a part has."""
     counts_itself: bool = False

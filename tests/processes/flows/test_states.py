@@ -11,6 +11,7 @@ import pytest
 
 from flows import stages
 from flows.runtime.history import wait_until_stored
+from flows.runtime.task_runs import TASK_RUNS
 from flows.runtime.warehouse import warehouse_flow
 from flows.stages import run_stage
 from tasks.models.errors import BudgetExhausted, Misconfigured, ModelDrift, Unreachable
@@ -65,7 +66,7 @@ def show(api: str, tmp_path: Path) -> Callable[[Endpoint], tuple[Any, Shown]]:
 
         stage = Stage(
             name="verdicts", task="judge_cell", find_pending=lambda plan: [*endpoint.errors],
-            open=open_stage, title=lambda part: part, item="cell",
+            open=open_stage, title=lambda part: part, key=lambda part: part, item="cell",
             outputs=(Output("edition", Edition),),
         )  # fmt: skip
 
@@ -77,9 +78,10 @@ def show(api: str, tmp_path: Path) -> Callable[[Endpoint], tuple[Any, Shown]]:
         with open_warehouse(path) as store:
             known = Edition(edition="e", source="here")
             store.write(Change(Edition, [known]))
+        before = next(TASK_RUNS)
         state = asyncio.run(shown(edition="e", warehouse=str(path), return_state=True))
         run_id: Any = state.state_details.flow_run_id
-        wait_until_stored(api, run_id, 1 + sum(endpoint.tried.values()))
+        wait_until_stored(api, run_id, next(TASK_RUNS) - before - 1)
         asked = {"flow_runs": {"id": {"any_": [str(run_id)]}}}
         found = patient.post(f"{api}/task_runs/filter", json=asked).json()
         return state, {
@@ -170,6 +172,20 @@ def test_an_endpoint_that_is_up_again_is_asked_for_what_is_still_pending(show: A
     assert state.name == "Completed"
     assert shown["verdicts / e"][:3] == ("COMPLETED", "Completed", 2)
     assert endpoint.tried == {"a": 2, "b": 1}
+
+
+def test_a_stage_that_is_tried_again_begins_nothing_new(show: Any) -> None:
+    """With `ask --first 1` another report is pending once the first has come."""
+    endpoint = Endpoint(a=[lambda: Unreachable("The agent cannot be reached.")])
+    do = endpoint.do
+
+    async def do_and_find_more(part: str, on_progress: object) -> str:
+        endpoint.errors["new"] = []
+        return await do(part, on_progress)
+
+    endpoint.do = do_and_find_more  # type: ignore[method-assign]
+    show(endpoint)
+    assert endpoint.tried == {"a": 2}
 
 
 @pytest.mark.parametrize("error", [
