@@ -4,12 +4,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tasks.jobs.pending import PendingReport, find_jobs_under_way, find_pending_reports
-from tasks.jobs.run import JobRunner
 from tasks.run import Plan, RunContext
 from tasks.stage import OnProgress, Output, Stage, StageCounts, Worker
 from tasks.warehouse.rows import Report
+
+if TYPE_CHECKING:
+    from tasks.jobs.run import JobRunner
 
 COUNTS = """
 SELECT count(*) FILTER (status <> 'empty') AS done,
@@ -41,7 +44,7 @@ def select_reports(plan: Plan) -> list[PendingReport]:
 class ReportGetter:
     """Gets reports with open job runners; one that is tried again goes on with its job's row."""
 
-    def __init__(self, run: RunContext, runners: Mapping[str, JobRunner]) -> None:
+    def __init__(self, run: RunContext, runners: "Mapping[str, JobRunner]") -> None:
         self._store = run.store
         self._runners = runners
         self._begun: set[tuple[str, str]] = set()
