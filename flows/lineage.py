@@ -43,7 +43,7 @@ def emit_asset_events(run: RunContext, stage: Stage[Any, Any], record: StageReco
                 for source in stage.inputs
             ],
             payload={
-                "edition": edition, "table": table, "rows": output.count(run.plan), "new": new,
+                "edition": edition, "table": table, "rows": output.count_all(run.plan), "new": new,
                 "usd": round(record.usd, 6), "stage": stage.name, "ended": record.kind,
             },
         )  # fmt: skip
@@ -69,7 +69,7 @@ def _list_rows(plan: Plan, records: dict[str, StageRecord]) -> Iterator[dict[str
     for name, inputs, outputs in (*COLLECTED, *staged):
         record = records.get(name)
         for number, output in enumerate(outputs):
-            if not (rows := output.count(plan)):
+            if not (rows := output.count_all(plan)):
                 continue
             new = record.new[number] if record and record.new else 0
             usd = record.usd if record and not number else 0.0

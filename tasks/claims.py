@@ -285,6 +285,7 @@ class Extractor:
             raise ExtractionFailed(
                 f"{len(failed)} of {len(items)} texts: {'; '.join(map(str, failed[:3]))}",
                 may_pass=any(problem.may_pass for problem in failed),
+                left=len(failed),
             )
 
     async def _extract_offline(self, item: PendingExtraction, text: str) -> ExtractionFailed | None:

@@ -91,7 +91,8 @@ async def diagnose_agent(
         Change(Diagnostic, rows, replacing={"edition": edition, "agent": agent})
     )
     if problems:
-        raise MeasuringFailed(f"{len(problems)} of {len(texts)} texts: {'; '.join(problems[:3])}")
+        said = f"{len(problems)} of {len(texts)} texts: {'; '.join(problems[:3])}"
+        raise MeasuringFailed(said, left=len(problems))
 
 
 DIAGNOSTICS = Stage(

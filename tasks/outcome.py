@@ -29,12 +29,14 @@ class PartLeft(ExpectedError):
     Attributes:
         may_pass: whether the part may be tried again at once: its endpoint did not answer, or asked
             to wait, so nothing was bought.
+        left: how many of its items; None: all.
         is_down: whether that endpoint has answered nobody meanwhile.
     """
 
-    def __init__(self, message: str, *, may_pass: bool = False) -> None:
+    def __init__(self, message: str, *, may_pass: bool = False, left: int | None = None) -> None:
         super().__init__(message)
         self.may_pass = may_pass
+        self.left = left
         self.is_down = False
 
 

@@ -108,7 +108,7 @@ class BatchFetcher:
         try:
             await archive_pages(self._run.store, of.edition, self._fetcher, batch, count)
         except HostsBusy as busy:
-            raise PartOpen(str(busy)) from None
+            raise PartOpen(str(busy), left=busy.left) from None
 
 
 def split_by_host(pages: Pages) -> list[list[PageRequest]]:

@@ -80,8 +80,15 @@ class Output:
         }  # fmt: skip
         chosen = {k: v for k, v in limits.items() if v and k in self.row.model_fields}
         also = "".join(f" AND {k} IN (SELECT unnest(${n}))" for n, k in enumerate(chosen, start=2))
-        sql = f"SELECT count(*) FROM {self.row.table} WHERE edition = $1 AND {self.where}{also}"
-        return int(plan.store.value(sql, [of.edition, *chosen.values()]))
+        return int(plan.store.value(self._sql + also, [of.edition, *chosen.values()]))
+
+    def count_all(self, plan: Plan) -> int:
+        """Count the rows that the warehouse has of the edition, whoever has judged or written."""
+        return int(plan.store.value(self._sql, [plan.selection.edition]))
+
+    @property
+    def _sql(self) -> str:
+        return f"SELECT count(*) FROM {self.row.table} WHERE edition = $1 AND {self.where}"
 
 
 class StageCounts(Frozen):

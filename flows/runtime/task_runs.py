@@ -14,7 +14,7 @@ from flows.runtime.progress import stage_progress
 from tasks.files.room import find_full_disk
 from tasks.jobs.run import NoReport
 from tasks.models.errors import StopStage
-from tasks.outcome import Failure, PartOpen
+from tasks.outcome import Failure, PartLeft, PartOpen
 from tasks.secrecy.guard import KeyGuard
 from tasks.warehouse.errors import NoRoom, WarehouseError, first_line
 from tasks.wikipedia.errors import WikiUnreachable
@@ -43,8 +43,11 @@ async def run_part(task: Callable[..., Any], *arguments: object) -> BaseExceptio
     Raises:
         WarehouseError: nothing could be kept.
     """
-    outcome = await read_outcome(await run_task(task, *arguments))
-    error = PartOpen(outcome.message) if outcome.kind == "open" else outcome.error
+    state = await run_task(task, *arguments)
+    outcome = await read_outcome(state)
+    error = outcome.error
+    if outcome.kind == "open":
+        error = await state.aresult(raise_on_failure=False)
     if isinstance(error, WarehouseError):
         raise error
     if error and (problem := find_full_disk(error)):
@@ -74,6 +77,17 @@ class Items:
     is_open: bool = False
     """Whether some wait for their second look."""
 
+    def add(self, stage: str, title: str, size: int, error: BaseException | None) -> None:
+        """Note how an item ended; what stops its group is listed by `run_items`."""
+        if error is None:
+            return
+        left = error.left if isinstance(error, PartLeft) else None
+        self.left += size if left is None else min(left, size)
+        if isinstance(error, PartOpen):
+            self.is_open = True
+        elif not isinstance(error, STOPPING_ERRORS):
+            self.failures.append(Failure(stage, title, format_error(error), error))
+
 
 async def run_items(
     stage: str,
@@ -92,9 +106,8 @@ async def run_items(
     Args:
         run: runs one item and returns its error (see `run_part`), or `Later`; it may call its
             second argument with its progress.
-        noun: what the progress counts.
         concurrency: how many items run at a time, all if None; a mapping sets it per group.
-        size: how much an item counts in the progress bar.
+        noun, size: what the progress counts, and how much of that an item is.
         group: an item's group: an error that stops one group does not stop the others.
         wait_for_capacity: called before each start.
         counts: whether to count an item when it ends; else it counts itself.
@@ -123,14 +136,10 @@ async def run_items(
         if isinstance(error, Later):
             later.append((title, item))
             return
-        found.left += size(item) if error else 0
+        found.add(stage, title, size(item), error)
         if isinstance(error, STOPPING_ERRORS):
             stopped.setdefault(of, error)
             left[of] += 1
-        elif isinstance(error, PartOpen):
-            found.is_open = True
-        elif error:
-            found.failures.append(Failure(stage, title, format_error(error), error))
         if counts:
             progress.advance(size(item))
 

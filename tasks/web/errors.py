@@ -14,7 +14,15 @@ NO_SUCH_HOST = "there is no host"
 
 
 class FetchingStopped(Exception):
-    """No page can be fetched from this source now, and none of them is to blame."""
+    """No page can be fetched from this source now, and none of them is to blame.
+
+    Attributes:
+        left: how many pages were not fetched; None: it is not known.
+    """
+
+    def __init__(self, message: str, left: int | None = None) -> None:
+        super().__init__(message)
+        self.left = left
 
 
 class NoNetwork(FetchingStopped):

@@ -183,7 +183,8 @@ class Fetcher:
         if deferred:
             raise (ServiceUnusable if self.source.name else HostsBusy)(
                 f"{len(deferred):,} pages were not fetched, because their hosts ask for a longer "
-                f"wait than a run allows: {deferred[0].error}. Run the same command again then."
+                f"wait than a run allows: {deferred[0].error}. Run the same command again then.",
+                left=len(deferred),
             )
 
     async def _work(

@@ -10,7 +10,7 @@ import pytest
 from flows.runtime import task_runs
 from flows.runtime.task_runs import Later, run_items
 from tasks.models.errors import Misconfigured
-from tasks.outcome import Failure, format_failures
+from tasks.outcome import Failure, PartLeft, PartOpen, format_failures
 from tasks.warehouse.errors import UnwritableWarehouse
 
 
@@ -110,6 +110,16 @@ def test_a_warehouse_that_cannot_be_written_cancels_what_is_under_way(bar: Bar) 
     with pytest.raises(UnwritableWarehouse, match="full"):
         asyncio.run(run_items("scores", [("b", "b"), ("a", "a")], one))
     assert ended == ["b"]
+
+
+def test_a_part_that_left_some_of_its_items_has_done_the_others(bar: Bar) -> None:
+    async def one(item: str, on_progress: Any) -> BaseException | None:
+        return PartOpen("2 hosts ask to wait.", left=2) if item == "a" else PartLeft("No answer.")
+
+    work = [("a", "a"), ("b", "b")]
+    found = asyncio.run(run_items("fetch", work, one, size=lambda item: 10))
+    assert (found.n, found.left, found.is_open) == (20, 2 + 10, True)
+    assert [failure.item for failure in found.failures] == ["b"]
 
 
 def test_an_error_is_told_once_with_the_items_that_it_is_about() -> None:

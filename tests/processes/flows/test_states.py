@@ -212,7 +212,8 @@ def test_no_room_ends_the_run_at_once(show: Any) -> None:
 
 
 def test_what_only_waits_for_its_second_look_is_open_which_is_green(show: Any) -> None:
-    state, shown = show(Endpoint(a=[lambda: PartOpen("The host asks to wait.")], b=[]))
+    state, shown = show(Endpoint(a=[lambda: PartOpen("The host asks to wait.", left=1)], b=[]))
     assert (state.type.value, state.name) == ("COMPLETED", "Open")
+    assert "1 of 2 cells done" in shown["verdicts / e"][3]
     assert shown["verdicts / e"][:3] == ("COMPLETED", "Open", 1)
     assert shown["a"][:2] == ("COMPLETED", "Open")
