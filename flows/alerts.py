@@ -71,7 +71,7 @@ async def set_up_alerts(alerts: Alerts | None) -> None:
         made = {each.name: each.id for each in await _list_ours(client)}
         for name, automation in wanted.items():
             if name in made:
-                # The client (3.8.8) sends what is set, and the server needs all but the owner.
+                # The client (3.9.1) sends what is set, and the server needs all but the owner.
                 dumped = automation.model_dump(exclude={"owner_resource"})
                 whole = AutomationCore.model_validate(dumped)
                 await client.update_automation(made[name], whole)

@@ -51,7 +51,7 @@ TAGS = {
 """Tags for the UI's filters, in addition to that of all."""
 NAMING_SECONDS = 60
 RUN_COMMAND = shlex.join(engine.COMMAND)
-# Runner (3.8.8) has no setting for it.
+# Runner (3.9.1) has no setting for it.
 vars(prefect_runner)["EngineCommandStarter"] = partial(EngineCommandStarter, command=RUN_COMMAND)
 
 
@@ -146,7 +146,7 @@ async def serve_pool(
 class PoolWorker(ProcessWorker):
     """A worker that survives a server error while it takes a run, and starts runs by our module.
 
-    Prefect's own worker (3.8.8) ends then, and its runs with it.
+    Prefect's own worker (3.9.1) ends then, and its runs with it.
     """
 
     @classmethod
