@@ -7,6 +7,7 @@ from flows.runtime.artifacts import (
     add_failures_artifact,
     add_leaderboard_artifacts,
 )
+from flows.runtime.task_runs import run_together
 from flows.runtime.warehouse import warehouse_flow
 from flows.stages import extract_pending, run_stage
 from tasks.claims import describe_kept_extractions
@@ -50,10 +51,30 @@ async def _run_stages(run: RunContext) -> list[Outcome]:
     warehouse share the cells; the other stages, which take minutes, run in one at a time."""
     store, edition = run.store, run.plan.selection.edition
     outcomes = [await extract_pending(run)]
-    async with hold_lock(store.locks, f"preparation of {edition}", print_message):
+    for several in await run_together([_measure_style(run), _judge(run)]):
+        outcomes += several
+    async with hold_lock(store.locks, f"scoring of {edition}", print_message):
         run.renew_if_shared()
-        outcomes.append(await run_stage(run, DIAGNOSTICS))
-        outcomes.append(await run_stage(run, KEY_POINTS))
+        outcomes.append(await run_stage(run, SCORES))
+        outcomes.append(await run_stage(run, LEADERBOARD))
+        if outcomes[-1].kind == "cached" and not is_snapshot_current(store, edition):
+            export_edition(store, edition)  # a run was interrupted between the two
+    return outcomes
+
+
+async def _measure_style(run: RunContext) -> list[Outcome]:
+    """Measure what needs no verdict: it takes no time from judges, who wait for endpoints."""
+    lock = f"style of {run.plan.selection.edition}"
+    async with hold_lock(run.store.locks, lock, print_message):
+        run.renew_if_shared()
+        return [await run_stage(run, DIAGNOSTICS)]
+
+
+async def _judge(run: RunContext) -> list[Outcome]:
+    lock = f"preparation of {run.plan.selection.edition}"
+    async with hold_lock(run.store.locks, lock, print_message):
+        run.renew_if_shared()
+        outcomes = [await run_stage(run, KEY_POINTS)]
         if outcomes[-1].kind != "cached":
             run.plan = run.plan.renew()
     if run.plan.find_pending(VERDICTS) and (kept := describe_kept_extractions(run.plan)):
@@ -61,10 +82,4 @@ async def _run_stages(run: RunContext) -> list[Outcome]:
     outcomes.append(await run_stage(run, VERDICTS))
     if outcomes[-1].kind != "cached":
         run.plan = run.plan.renew()
-    async with hold_lock(store.locks, f"scoring of {edition}", print_message):
-        run.renew_if_shared()
-        outcomes.append(await run_stage(run, SCORES))
-        outcomes.append(await run_stage(run, LEADERBOARD))
-        if outcomes[-1].kind == "cached" and not is_snapshot_current(store, edition):
-            export_edition(store, edition)  # a run was interrupted between the two
     return outcomes

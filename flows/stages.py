@@ -122,11 +122,12 @@ async def _do_pending(
     kind: Kind = "open" if found.is_open else "done"
     outcome = join_outcomes(f"{done}; {kept}.", [Outcome(kind, "")], failures)
     new = [output.count(run.plan) - n for output, n in zip(stage.outputs, counts, strict=True)]
-    usd = run.budget.spent - spent
+    usd = 0.0 if stage.is_free else run.budget.spent - spent
     record = StageRecord(stage.name, outcome.kind, new, usd)
     run.records.append(record)
     emit_asset_events(run, stage, record)
-    await add_stage_costs_artifact(run.store, began, stage.name)
+    if not stage.is_free:
+        await add_stage_costs_artifact(run.store, began, stage.name)
     paid = f", ${usd:,.4f} spent" if usd else ""
     get_run_logger().info("%s%s: %s", stage.name, paid, outcome.message)
     return outcome, is_down

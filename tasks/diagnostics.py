@@ -101,6 +101,7 @@ DIAGNOSTICS = Stage(
     item="text",
     inputs=("articles", "reports"),
     outputs=(Output("style figure", Diagnostic),),
+    is_free=True,
     find_pending=lambda plan: find_pending_diagnostics(
         plan.store, plan.selection.edition, plan.selection.agents
     ),

@@ -133,6 +133,8 @@ class Stage(Generic[ItemT, PartT]):
     """Whether it calls `OnProgress` itself, not only at the end of each part."""
     task: str
     """The name of its parts' task in the Prefect UI."""
+    is_free: bool = False
+    """Whether it buys nothing: what is spent meanwhile is of a stage beside it."""
     fails_run: bool = False
     """Whether a part that fails ends the run: nothing could follow."""
     retry_on: tuple[type[BaseException], ...] = (HelperCrashed,)

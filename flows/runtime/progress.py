@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from uuid import UUID
 
 import httpx
@@ -119,17 +119,9 @@ async def stage_progress(
     artifact = await acreate_progress_artifact(
         progress=0.0, key=f"progress-{stage.replace(' ', '-')}", description=described
     )
-    columns = (
-        TextColumn("{task.description:<18}", markup=False),
-        BarColumn(20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[time]}"),
-        TimeRemainingColumn(elapsed_when_finished=True),
-        TextColumn("{task.fields[doing]}", style="dim", markup=False),
-    )
     if not STDERR.is_terminal:  # a log gets a line per stage instead of bars
         print_message(described)
-    with Progress(*columns, console=STDERR, disable=not STDERR.is_terminal) as bars:
+    with _share_bars() as bars:
         progress = StageProgress(bars, name, total, artifact)
         try:
             yield progress
@@ -138,3 +130,33 @@ async def stage_progress(
             raise
         progress.end()
     await progress.finish()
+
+
+_shared: list[Progress] = []
+"""The bars on the terminal, once for each stage that has one of them."""
+
+
+@contextmanager
+def _share_bars() -> Iterator[Progress]:
+    """Open the bars of all stages that run just now: a terminal has room for one such display."""
+    bars = _shared[0] if _shared else _make_bars()
+    _shared.append(bars)
+    bars.start()
+    try:
+        yield bars
+    finally:
+        _shared.remove(bars)
+        if not _shared:
+            bars.stop()
+
+
+def _make_bars() -> Progress:
+    columns = (
+        TextColumn("{task.description:<18}", markup=False),
+        BarColumn(20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[time]}"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[doing]}", style="dim", markup=False),
+    )
+    return Progress(*columns, console=STDERR, disable=not STDERR.is_terminal)

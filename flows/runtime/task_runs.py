@@ -20,6 +20,7 @@ from tasks.warehouse.errors import NoRoom, WarehouseError, first_line
 from tasks.wikipedia.errors import WikiUnreachable
 
 ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 STOPPING_ERRORS = (StopStage, WikiUnreachable)
 """Errors after which no other item of the stage could succeed."""
 TASK_RUNS = count()
@@ -145,8 +146,8 @@ async def run_items(
 
     if work:
         async with stage_progress(stage, found.n, noun) as progress:
-            await _run_all(one(title, item) for title, item in work)
-            await _run_all(one(title, item) for title, item in later)
+            await run_together(one(title, item) for title, item in work)
+            await run_together(one(title, item) for title, item in later)
     found.failures = _list_stops(stage, stopped, left, every) + found.failures
     return found
 
@@ -171,11 +172,11 @@ def _make_slots(
     return {of: asyncio.Semaphore(limits.get(of) or n) for of, n in n_items.items()}
 
 
-async def _run_all(coroutines: Iterable[Coroutine[object, object, None]]) -> None:
-    """Run all coroutines; the first error cancels the rest and is raised."""
+async def run_together(coroutines: Iterable[Coroutine[object, object, ResultT]]) -> list[ResultT]:
+    """Run all coroutines; return their results. The first error cancels the rest and is raised."""
     try:
         async with asyncio.TaskGroup() as group:
-            for coroutine in coroutines:
-                group.create_task(coroutine)
+            running = [group.create_task(coroutine) for coroutine in coroutines]
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
+    return [each.result() for each in running]

@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -38,7 +38,13 @@ class Parameters(Frozen):
 
     def canonical(self) -> str:
         """Return JSON with sorted keys, without unset parameters."""
-        return canonical_json(self.model_dump(by_alias=True, exclude_none=True))
+        return _write_parameters(self)
+
+
+@lru_cache(256)
+def _write_parameters(parameters: Parameters) -> str:
+    """Cached, as most requests of a stage have the same ones."""
+    return canonical_json(parameters.model_dump(by_alias=True, exclude_none=True))
 
 
 class Purpose(Frozen):
