@@ -11,7 +11,7 @@ import polars as pl
 
 from flows.display.console import STDERR, print_always, print_message
 from flows.runtime.announcing import announce
-from flows.runtime.approval import RunCancelled, get_run_url, wait_for_decision
+from flows.runtime.approval import get_run_url, wait_for_decision
 from flows.runtime.artifacts import (
     add_costs_artifact,
     add_leaderboard_artifacts,
@@ -71,10 +71,7 @@ async def publish(options: PublishOptions) -> Outcome:
                 return await _publish_site(store, edition, to, chosen, snapshots, note)
             await _request_approval(store, edition, to, chosen, snapshots)
             await _record_publication(store, edition, to, chosen, is_written=False)
-        try:
-            decision = await wait_for_decision(digest, options.approval_hours * 3600)
-        except RunCancelled as error:
-            return Outcome("cancelled", str(error))
+        decision = await wait_for_decision(digest, options.approval_hours * 3600)
         if decision is None or not decision.publish:
             why = "nobody decided in time" if decision is None else f"declined. {decision.note}"
             message = f"{edition} was not published: {why.strip()}"

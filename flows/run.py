@@ -94,6 +94,7 @@ def exit_when_interrupted() -> Iterator[None]:
 def _run_and_store_history(
     api_url: str, name: str, options: FlowOptions, plan: Plan | None
 ) -> tuple[bool, str]:
+    from flows.runtime.cancelling import CANCELLED
     from flows.runtime.history import wait_until_stored
     from flows.runtime.outcomes import read_outcome
     from flows.runtime.recovery import close_dead_runs
@@ -118,7 +119,7 @@ def _run_and_store_history(
         wait_until_stored(api_url, state.state_details.flow_run_id, started)
     outcome = asyncio.run(read_outcome(state))
     if outcome.kind == "cancelled":
-        print_always("Cancelled in the Prefect UI. Committed work is kept; run again to resume.")
+        print_always(CANCELLED)
         raise SystemExit(1)
     outcome.require()
     return outcome.is_complete, f"{outcome.name}: {outcome.message}"

@@ -13,7 +13,6 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import StateType
 from prefect.context import get_run_context
 from prefect.exceptions import FlowPauseTimeout
@@ -22,15 +21,11 @@ from prefect.input import RunInput
 from prefect.input.run_input import keyset_from_base_key
 from pydantic import Field
 
+from flows.runtime.cancelling import is_transient, wait_for_state
+
 POLL_SECONDS = 2
 EXTRA_PAUSE_SECONDS = 3600
 """Added to Prefect's own timeout, so that ours comes first: a run that Prefect expires fails."""
-TRANSIENT_STATUSES = {408, 429}
-"""Statuses worth a retry, in addition to all from 500 on."""
-
-
-class RunCancelled(Exception):
-    """The run was cancelled while it waited."""
 
 
 class PublishDecision(RunInput):
@@ -48,27 +43,15 @@ async def wait_for_decision(digest: str, seconds: float) -> PublishDecision | No
         seconds: how long to wait. A run of a deployment without an answer stays suspended.
 
     Raises:
-        RunCancelled: the run was cancelled; the caller has to end it.
         Exception: the run's state cannot be read any more, e.g. because the run was deleted.
     """
     if _get_current_run().deployment_id:
         return await asuspend_flow_run(
             wait_for_input=PublishDecision, timeout=ceil(seconds), key=digest
         )
-    answered = asyncio.ensure_future(_wait_for_answer(seconds))
-    # Prefect's pause does not check whether the run is cancelled.
-    cancelled = asyncio.ensure_future(_wait_for_state(StateType.CANCELLING, StateType.CANCELLED))
-    try:
-        await asyncio.wait({answered, cancelled}, timeout=seconds, return_when="FIRST_COMPLETED")
-        if cancelled.done():
-            cancelled.result()  # raises its error: a failed poll is no cancellation
-            raise RunCancelled("The run was cancelled while it waited; nothing was written.")
-        with suppress(FlowPauseTimeout):
-            return answered.result() if answered.done() else None
-        return None
-    finally:
-        answered.cancel()
-        cancelled.cancel()
+    with suppress(TimeoutError, FlowPauseTimeout):
+        return await asyncio.wait_for(_wait_for_answer(seconds), seconds)
+    return None
 
 
 async def _wait_for_answer(seconds: float) -> PublishDecision | None:
@@ -81,33 +64,10 @@ async def _wait_for_answer(seconds: float) -> PublishDecision | None:
             wait_for_input=PublishDecision, timeout=timeout, poll_interval=POLL_SECONDS, key=key
         )
     except httpx.HTTPError as error:
-        if not _is_transient(error):
+        if not is_transient(error):
             raise
-    await _wait_for_state(StateType.RUNNING)
+    await wait_for_state(_get_current_run().id, StateType.RUNNING)
     return await PublishDecision.aload(keyset_from_base_key(f"paused-{key}"))
-
-
-async def _wait_for_state(*types: StateType) -> None:
-    """Return once the run has a state of one of these types; retry until the server answers."""
-    async with get_client() as client:
-        while True:
-            await asyncio.sleep(POLL_SECONDS)
-            try:
-                state = (await client.read_flow_run(_get_current_run().id)).state
-            except httpx.HTTPError as error:
-                if not _is_transient(error):
-                    raise
-            else:
-                if state and state.type in types:
-                    return
-
-
-def _is_transient(error: httpx.HTTPError) -> bool:
-    """Whether a retry may help: the server is away or busy for a moment."""
-    if isinstance(error, httpx.HTTPStatusError):
-        status = error.response.status_code
-        return status in TRANSIENT_STATUSES or status >= 500
-    return isinstance(error, httpx.TransportError)
 
 
 def get_run_url() -> str:

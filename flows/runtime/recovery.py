@@ -9,8 +9,7 @@ is closed by the next command.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -24,6 +23,7 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import PrefectException
 from prefect.states import AwaitingRetry, Cancelled, Crashed
 
+from flows.runtime.cancelling import run_until_cancelled
 from flows.runtime.run_locks import forget_run, hold_run, is_held, kill_run, list_runs
 
 HEARTBEAT = "prefect.flow-run.heartbeat"
@@ -74,14 +74,15 @@ async def watch_runs(
         await asyncio.sleep(CHECK_SECONDS)
 
 
-@contextmanager
-def hold_current_run() -> Iterator[None]:
-    """Hold the lock of this run of a command; the process of a served run holds its own."""
+async def run_held(work: Coroutine[Any, Any, Any]) -> Any:
+    """Do the work of the current run. One of a command holds its lock meanwhile, and ends when it
+    is cancelled; the process of a served run holds its own, and `evergreen serve` ends it."""
     context = FlowRunContext.get()
     run = context.flow_run if context else None
-    is_part = run is None or run.parent_task_run_id or run.deployment_id
-    with nullcontext() if run is None or is_part else hold_run(run.id):
-        yield
+    if run is None or run.parent_task_run_id or run.deployment_id:
+        return await work
+    with hold_run(run.id):
+        return await run_until_cancelled(work, run.id)
 
 
 async def close_dead_runs(on_message: Callable[[str], None]) -> None:

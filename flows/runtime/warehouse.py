@@ -20,7 +20,7 @@ from prefect.states import Running
 from flows.display.console import print_message
 from flows.runtime.budgets import check_budget, list_limits
 from flows.runtime.outcomes import read_outcome, to_state
-from flows.runtime.recovery import hold_current_run
+from flows.runtime.recovery import run_held
 from tasks.configuration.models import load_judges
 from tasks.outcome import Outcome
 from tasks.planning.options import FlowOptions
@@ -133,11 +133,10 @@ def declare_parameters(
     fields = sorted(options.model_fields.items(), key=lambda field: field[0] == "warehouse")
     made = inspect.signature(options).parameters
 
-    async def run_held(**given: Any) -> Any:
-        with hold_current_run():
-            return await function(**given)
+    async def run(**given: Any) -> Any:
+        return await run_held(function(**given))
 
-    shown: Any = wraps(work)(run_held)
+    shown: Any = wraps(work)(run)
     shown.__signature__ = inspect.Signature([made[name] for name, _ in fields])
     described = [f"    {name}: {' '.join((f.description or '').split())}" for name, f in fields]
     text, returns, rest = (inspect.getdoc(work) or "").partition("\n\nReturns:")

@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from functools import cached_property, lru_cache, lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict

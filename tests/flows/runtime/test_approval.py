@@ -5,38 +5,13 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
 from prefect.exceptions import ObjectNotFound
-from prefect.states import Cancelling, Paused, Running
+from prefect.states import Paused, Running
 
 from flows.runtime import approval
-from flows.runtime.approval import PublishDecision, RunCancelled, wait_for_decision
-
-AWAY = httpx.ConnectError("connection refused")
-REQUEST = httpx.Request("GET", "http://prefect.example/api/flow_runs/1")
-
-
-def answered(status: int) -> httpx.HTTPStatusError:
-    return httpx.HTTPStatusError("no", request=REQUEST, response=httpx.Response(status))
-
-
-class Client:
-    """A client of a server that says this in turn, and goes on with the last."""
-
-    def __init__(self, *answers: Any) -> None:
-        self.answers = list(answers)
-
-    async def __aenter__(self) -> "Client":
-        return self
-
-    async def __aexit__(self, *error: object) -> None: ...
-
-    async def read_flow_run(self, run_id: object) -> Any:
-        said = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(said, Exception):
-            raise said
-        return SimpleNamespace(state=said)
+from flows.runtime.approval import PublishDecision, wait_for_decision
+from tests.flows.runtime.test_cancelling import AWAY, Client, answered, use
 
 
 @pytest.fixture(autouse=True)
@@ -44,36 +19,26 @@ def waiting_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of the command line that Prefect's pause keeps waiting."""
     run = SimpleNamespace(id=uuid4(), deployment_id=None)
     monkeypatch.setattr(approval, "_get_current_run", lambda: run)
-    monkeypatch.setattr(approval, "POLL_SECONDS", 0)
+
+
+def test_who_does_not_decide_in_time_has_not_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def forever(**_: Any) -> None:
+        await asyncio.Event().wait()
+
     monkeypatch.setattr(approval, "apause_flow_run", forever)
-
-
-async def forever(**_: Any) -> PublishDecision:
-    await asyncio.Event().wait()
-    raise AssertionError
-
-
-def decide(monkeypatch: pytest.MonkeyPatch, client: Client) -> PublishDecision | None:
-    monkeypatch.setattr(approval, "get_client", lambda: client)
-    return asyncio.run(wait_for_decision("figures", 60))
-
-
-def test_a_server_that_is_away_or_busy_for_a_moment_is_asked_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    client = Client(AWAY, httpx.ReadTimeout("late"), answered(503), answered(429), Paused(),
-                    Cancelling())  # fmt: skip
-    with pytest.raises(RunCancelled):
-        decide(monkeypatch, client)
-    assert len(client.answers) == 1
+    assert asyncio.run(wait_for_decision("figures", 0.01)) is None
 
 
 @pytest.mark.parametrize("error", [ObjectNotFound(answered(404)), answered(401), KeyError("state")])
-def test_what_cannot_be_asked_any_more_is_no_cancellation(
+def test_a_run_that_cannot_be_asked_for_any_more_ends_with_that(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    async def fail(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(approval, "apause_flow_run", fail)
     with pytest.raises(type(error)) as raised:
-        decide(monkeypatch, Client(Paused(), error))
+        asyncio.run(wait_for_decision("figures", 60))
     assert raised.value is error
 
 
@@ -92,6 +57,7 @@ def test_an_answer_that_comes_after_prefects_pause_gave_up_is_taken(
 
     monkeypatch.setattr(approval, "apause_flow_run", gave_up)
     monkeypatch.setattr(PublishDecision, "aload", load)
-    decision = decide(monkeypatch, Client(AWAY, Paused(), Paused(), AWAY, Running()))
+    use(Client(AWAY, Paused(), Paused(), AWAY, Running()), monkeypatch)
+    decision = asyncio.run(wait_for_decision("figures", 60))
     assert decision is not None
     assert decision.note == "still here"

@@ -47,13 +47,18 @@ def plain() -> Iterator[None]:
         yield
 
 
-def kill(path: Path, configs: Path, *command: str, when: Callable[[], object]) -> None:
-    """Start a command on the sample edition, and kill it when that is so."""
-    process = subprocess.Popen(
+def start(path: Path, configs: Path, *command: str) -> subprocess.Popen[str]:
+    """Start a command on the sample edition, in a process group of its own."""
+    return subprocess.Popen(
         [sys.executable, "-m", "flows", *command, "--edition", "sample", "--warehouse", str(path)],
         cwd=ROOT, env=environment(configs, PREFECT_HOME), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
+
+
+def kill(path: Path, configs: Path, *command: str, when: Callable[[], object]) -> None:
+    """Start a command on the sample edition, and kill it when that is so."""
+    process = start(path, configs, *command)
     until("moment for the kill", when, pause=0.01, process=process)
     os.killpg(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL

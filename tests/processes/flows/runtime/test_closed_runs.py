@@ -23,9 +23,9 @@ from flows.runtime.run_locks import hold_run, is_held, list_runs
 from tasks.warehouse.location import parse_location
 from tests import patient
 from tests.conftest import PREFECT_HOME
-from tests.flows.llm_runs import at_hand, configured, write_configs
+from tests.flows.llm_runs import at_hand, configured, value, write_configs
 from tests.processes.deployed_runs import run_of, state_of
-from tests.processes.flows.test_kills import kill
+from tests.processes.flows.test_kills import kill, start
 from tests.servers.gemini import GeminiServer
 from tests.waiting import until
 
@@ -125,11 +125,7 @@ def test_a_command_that_is_killed_amid_its_work_leaves_nothing_running(
             path, configs, "evaluate", "--judge", "gemini", "--protocol", "research_gym",
             "--agent", "sample_sketch", when=lambda: len(server.log.answered()) > 5,
         )  # fmt: skip
-    found = patient.post(
-        f"{api}/flow_runs/filter", json={"flows": {"name": {"any_": ["evaluate"]}}}
-    )
-    of_this = parse_location(path).url
-    [run] = [each["id"] for each in found.json() if each["parameters"]["warehouse"] == of_this]
+    run = run_over(api, path)
     asyncio.run(close_dead_runs(print))
     until("end of the run", lambda: state_of(api, run)["type"] == "CRASHED")
     asked = {
@@ -137,6 +133,36 @@ def test_a_command_that_is_killed_amid_its_work_leaves_nothing_running(
         "task_runs": {"state": {"type": {"any_": ["RUNNING", "PENDING"]}}},
     }
     assert patient.post(f"{api}/task_runs/filter", json=asked).json() == []
+
+
+def run_over(api: str, warehouse: Path) -> str:
+    """The run of `evaluate` over this warehouse."""
+    asked = {"flows": {"name": {"any_": ["evaluate"]}}}
+    found = patient.post(f"{api}/flow_runs/filter", json=asked).json()
+    of_this = parse_location(warehouse).url
+    [run] = [str(each["id"]) for each in found if each["parameters"]["warehouse"] == of_this]
+    return run
+
+
+def test_a_cancel_in_the_ui_ends_a_command_and_keeps_what_it_has_bought(
+    api: str, sample: Path, tmp_path: Path
+) -> None:
+    configs = write_configs(tmp_path, timeout_seconds=60)
+    path = Path(shutil.copy(sample, tmp_path / "cancelled.duckdb"))
+    server = GeminiServer(delay_seconds=0.3)
+    with configured(configs), at_hand(server, "gemini"):
+        command = start(
+            path, configs, "evaluate", "--judge", "gemini", "--protocol", "research_gym",
+            "--agent", "sample_sketch",
+        )  # fmt: skip
+        until("answers", lambda: len(server.log.answered()) > 5)
+        run = run_over(api, path)
+        moved(run, Cancelling())
+        said, _ = command.communicate(timeout=60)
+    assert command.returncode == 1
+    assert "Cancelled in the Prefect UI. Committed work is kept" in said
+    assert state_of(api, run)["type"] == "CANCELLED"
+    assert value(path, "SELECT count(*) FROM calls") == len(server.log.answered())
 
 
 def test_a_killed_served_run_is_left_to_those_who_serve_it(api: str, deployment: UUID) -> None:
