@@ -41,7 +41,8 @@ async def ask(run: RunContext, options: AskOptions) -> Outcome:
     Returns:
         `Completed`; `Cached` if no report was missing; `Partial` when some still are.
     """
-    store, edition, began = run.store, options.edition, utc_now()
+    store, edition = run.store, options.edition
+    began, spent = utc_now(), run.budget.spent
     agents = run.plan.selection.agents
     check_edition(store, edition)
     check_askable(store, edition, options.assignments or ())
@@ -60,7 +61,8 @@ async def ask(run: RunContext, options: AskOptions) -> Outcome:
     await add_costs_artifact(store, began, "no job was sent to these agents")
     await add_lineage_artifact(run.plan, run.records)
     message = f"{edition}: {format_count(len(wanted) - left, 'report')} received"
-    message += f", ${run.budget.spent:,.2f} spent in this run." if run.budget.spent else "."
+    usd = run.budget.spent - spent
+    message += f", ${usd:,.2f} spent in this run." if usd else "."
     models = load_models(store, edition)
     for agent in agents:
         if described := describe_models(models.get(agent, ())):
