@@ -5,6 +5,7 @@ artifact with all of them.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -54,13 +55,26 @@ async def add_lineage_artifact(plan: Plan, records: Sequence[StageRecord], site:
 
     records: what the run's stages have done. site: where it has published the edition.
     """
-    rows = [*_list_rows(plan.renew(), {record.stage: record for record in records})]
+    rows = [*_list_rows(plan.renew(), _join_records(records))]
     if site:
         rows.append({"from": "leaderboard, verdicts", "stage": "publish", "into": site})
     named = "USD of a stage stand at its first table."
     table = format_markdown_table(rows) or "There is nothing yet."
     edition = plan.selection.edition
     await add_text_artifact("lineage", table, f"{edition}: what is made from what. {named}")
+
+
+def _join_records(records: Sequence[StageRecord]) -> dict[str, StageRecord]:
+    """Join what each stage has done in all steps and tries of a run, by the stage's name."""
+    joined: dict[str, StageRecord] = {}
+    for record in records:
+        before = joined.get(record.stage)
+        if before is None or before.kind == "cached":
+            joined[record.stage] = record
+        elif record.kind != "cached":
+            new = [a + b for a, b in zip(before.new, record.new, strict=True)]
+            joined[record.stage] = replace(record, new=new, usd=before.usd + record.usd)
+    return joined
 
 
 def _list_rows(plan: Plan, records: dict[str, StageRecord]) -> Iterator[dict[str, str]]:

@@ -20,7 +20,11 @@ def test_it_shows_every_table_of_the_edition_whatever_the_run_was_about(tmp_path
         }
         [agent, *_] = store.frame("SELECT DISTINCT agent FROM reports ORDER BY 1")["agent"]
         plan = plan_of(store, "sample", agents=(agent,), judge="another")
-        records = [StageRecord("claims", "done", [3, 7], 0.5)]
+        records = [  # a try, another one, and a later step that found nothing pending
+            StageRecord("claims", "partial", [2, 5], 0.4),
+            StageRecord("claims", "done", [1, 2], 0.1),
+            StageRecord("claims", "cached"),
+        ]
         asyncio.run(add_lineage_artifact(plan, records, "the/site"))
     [shown] = artifacts
     rows = [line.strip("| ").split(" | ") for line in shown["markdown"].splitlines()]
@@ -28,6 +32,6 @@ def test_it_shows_every_table_of_the_edition_whatever_the_run_was_about(tmp_path
     assert shown["key"] == "lineage"
     for table, count in n.items():
         assert by_table[table][3] == f"{count:,}"
-    assert by_table["claims"][4] == "+7"
+    assert by_table["claims"][4:] == ["+7", "", "done"]
     assert by_table["facts"][5] == "0.5000"
     assert by_table["the/site"][:2] == ["leaderboard, verdicts", "publish"]
