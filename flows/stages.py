@@ -203,10 +203,10 @@ def _make_part_task(stage: Stage[Any, PartT]) -> Callable[..., Any]:
         except PartLeft as left:
             if worker.count_answers and left.may_pass:
                 left.is_down = worker.count_answers(part) == answered
-            get_run_logger().warning("%s: %s", title, left)
+            get_run_logger().warning("%s / %s: %s", stage.name, title, left)
             kind: Kind = "open" if isinstance(left, PartOpen) else "partial"
             return to_state(Outcome(kind, str(left), error=left))
-        get_run_logger().info("%s: %s", title, said or "done")
+        get_run_logger().info("%s / %s: %s", stage.name, title, said or "done")
         return to_state(Outcome("done", said or ""))
 
     made = _make_task(stage.task, "{title}", PART_RETRIES, PART_RETRY_SECONDS, may_pass)

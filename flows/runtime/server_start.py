@@ -13,6 +13,8 @@ from pathlib import Path
 
 from flows.runtime.settings import prefect_home, server_environment
 
+LOG_BYTES = 10_000_000
+"""A longer log of earlier servers is not kept."""
 START = b"start\n"
 """What the process reads to begin to serve."""
 
@@ -46,7 +48,11 @@ def _spawn(home: Path, port: int) -> subprocess.Popen[bytes]:
     # -P: the working folder must not shadow libraries. Nor is it the server's, which lives on
     # after the command, and would read another project's settings there.
     command = (sys.executable, "-P", "-m", "flows.runtime.server_process")
-    with (home / "server.log").open("ab") as log:
+    path = home / "server.log"
+    with suppress(FileNotFoundError):
+        if path.stat().st_size > LOG_BYTES:
+            path.unlink()
+    with path.open("ab") as log:
         return subprocess.Popen(
             [*command, str(home.absolute()), str(port)],
             cwd=home,

@@ -15,6 +15,7 @@ from flows.runtime.server_record import (
     read_record,
     write_record,
 )
+from flows.runtime.server_start import LOG_BYTES
 from tests import waiting
 from tests.flows.llm_runs import ROOT
 from tests.processes.flows.runtime.test_server import answers, environment, script
@@ -135,12 +136,15 @@ PREPARED = """
 
 
 def test_a_prepared_server_ends_unseen_with_a_command_that_needs_none(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_bytes(b"x" * (LOG_BYTES + 1))
     said = subprocess.run(
         script(tmp_path, PREPARED), env=stays(), check=True, capture_output=True, text=True
     ).stdout
     waiting.until("end of the process", lambda: not Path(f"/proc/{int(said)}/stat").exists())
     assert not is_served(tmp_path)
     assert not (tmp_path / "prefect.db").exists()
+    assert log.stat().st_size < LOG_BYTES, "a log is kept for ever"
 
 
 def test_a_prepared_server_is_the_one_that_serves(tmp_path: Path) -> None:
