@@ -78,12 +78,13 @@ def _join_records(records: Sequence[StageRecord]) -> dict[str, StageRecord]:
 
 
 def _list_rows(plan: Plan, records: dict[str, StageRecord]) -> Iterator[dict[str, str]]:
-    """Yield a row for each table that has rows of the edition."""
+    """Yield a row for each table that has rows of the edition, or should have got some."""
     staged = [(stage.name, stage.inputs, stage.outputs) for stage in STAGES]
     for name, inputs, outputs in (*COLLECTED, *staged):
         record = records.get(name)
         for number, output in enumerate(outputs):
-            if not (rows := output.count_all(plan)):
+            rows = output.count_all(plan)
+            if not rows and (record is None or record.kind == "cached"):
                 continue
             new = record.new[number] if record and record.new else 0
             usd = record.usd if record and not number else 0.0

@@ -100,7 +100,7 @@ def join_outcomes(
     every = (*(failure for part in parts for failure in part.failures), *failures)
     kinds = [part.kind for part in parts]
     kind = find_worst([*kinds, "partial"] if every else kinds)
-    listed = f"{left} {format_failures(every)}" if every else ""
+    listed = f"{left}{format_failures(every)}" if every else ""
     return Outcome(kind, f"{message} {listed}".strip(), every)
 
 

@@ -134,4 +134,4 @@ def test_whatever_failed_makes_the_whole_partial_and_is_named() -> None:
     failure = Failure("verdicts", "Ants", "No answer.")
     whole = join_outcomes("1 of 2 done.", [Outcome("done", "", (failure,))])
     assert (whole.kind, whole.failures) == ("partial", (failure,))
-    assert whole.message == "1 of 2 done. Left: \n  Ants: No answer."
+    assert whole.message == "1 of 2 done. Left:\n  Ants: No answer."
