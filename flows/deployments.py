@@ -221,7 +221,8 @@ async def limit_runs(runs_at_once: Mapping[str, int]) -> None:
     async with get_client() as client:
         for former in await client.read_global_concurrency_limits(limit=200):
             if former.name.startswith(LIMIT) and former.name[len(LIMIT) :] not in runs_at_once:
-                await client.delete_global_concurrency_limit_by_name(former.name)
+                with suppress(ObjectNotFound):  # another `serve` was faster
+                    await client.delete_global_concurrency_limit_by_name(former.name)
         for name, n in runs_at_once.items():
             await client.upsert_global_concurrency_limit_by_name(LIMIT + name, n)
 

@@ -18,7 +18,7 @@ from tests.flows.llm_runs import ROOT
 from tests.waiting import until
 
 ALERTS = FileLock(PREFECT_HOME / "alerts.lock", is_singleton=True)
-"""Held by who changes the server's alerts, as `serve` does at its start; reentrant."""
+"""Held by who changes the server's alerts or limits, as `serve` does at its start; reentrant."""
 READY = "Press Ctrl-C to stop"
 EVERGREEN = (sys.executable, "-m", "flows")
 

@@ -13,6 +13,7 @@ from tasks.editions.refresh import load_refresh
 from tasks.planning.options import AskOptions, EvaluateOptions
 from tests import patient
 from tests.changed_configs import copy_configs, reading
+from tests.processes.flows.served_flows import ALERTS
 
 GEMINI = EvaluateOptions(edition="e", judge="gemini-3.8-flash")
 
@@ -24,7 +25,7 @@ def one_at_a_time(api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         tmp_path, refresh=lambda s: s.update(runs_at_once={"gemini": 1, "perplexity_high": 1})
     )
     monkeypatch.setattr(budgets, "_is_served", lambda: True)
-    with reading(configs, load_refresh):
+    with ALERTS, reading(configs, load_refresh):
         asyncio.run(limit_runs(load_refresh().runs_at_once))
         yield
         asyncio.run(limit_runs({}))
