@@ -34,6 +34,8 @@ LATE_SECONDS = 30
 """A check that comes so much later than planned: the machine slept, and its runs with it."""
 CANCEL_SECONDS = 45
 """How long the process that started a run may take to end a cancelled one: Prefect gives it 30."""
+SHUT_DOWN = "Runner is shutting down."
+"""The message of runs that Prefect (3.9.1) cancels because `evergreen serve` was stopped."""
 MAX_CRASH_SECONDS = 24 * 3600
 """Older crashes are not restarted: a person has left them."""
 SETTLE_SECONDS = 3
@@ -150,13 +152,20 @@ async def _resume_crashed_runs(
     on_message: Callable[[str], None],
     reported: set[UUID],
 ) -> None:
-    for run in await find_runs(client, deployments, StateType.CRASHED):
+    runs = await find_runs(client, deployments, StateType.CRASHED)
+    since = datetime.now(UTC) - timedelta(seconds=MAX_CRASH_SECONDS)
+    cancelled = await find_runs(
+        client, deployments, StateType.CANCELLED, end_time={"after_": since.isoformat()}
+    )
+    runs += [run for run in cancelled if run.state and run.state.message == SHUT_DOWN]
+    for run in runs:
         age = datetime.now(UTC) - run.state.timestamp if run.state else timedelta()
         if not SETTLE_SECONDS <= age.total_seconds() < MAX_CRASH_SECONDS or is_held(run.id):
             continue
         # Not the run's own count, which also counts its waits for the warehouse.
         states = await client.read_flow_run_states(run.id)
         crashes = [state for state in states if state.type is StateType.CRASHED]
+        crashes = crashes or [state for state in states if state.is_cancelled()]
         if len(crashes) <= max_resumes:
             on_message(await _resume(client, run, crashes, max_resumes))
         elif run.id not in reported:
@@ -185,7 +194,7 @@ async def _resume(
     await client.create_logs([line])
     message = f"Restarted after: {crash.message}"
     again: State[None] = AwaitingRetry(scheduled_time=datetime.now(UTC), message=message)
-    await client.set_flow_run_state(run.id, again)
+    await client.set_flow_run_state(run.id, again, force=True)
     return f"{run.name}: crashed ({crash.message}); restarted."
 
 

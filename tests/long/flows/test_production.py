@@ -86,7 +86,7 @@ def test_a_run_is_done_and_leaves_its_tables(prod: Production) -> None:
         time.sleep(AWAY_SECONDS)
         prod.server.start()
         again = prod.run("evaluate", edition="sample", protocols=["wiki_fact"])
-        assert prod.ended(again) == DONE
+        assert prod.ended(again) == ("Cached", DONE[1])
         assert worker.stop() == 0
 
 

@@ -13,12 +13,12 @@ import pytest
 from prefect import flow, task
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
-from prefect.states import Cancelling, Crashed, Running
+from prefect.states import Cancelled, Cancelling, Crashed, Running
 
 from flows import engine
 from flows.deployments import build_deployments
 from flows.runtime import recovery
-from flows.runtime.recovery import close_dead_runs, watch_runs
+from flows.runtime.recovery import SHUT_DOWN, close_dead_runs, watch_runs
 from flows.runtime.run_locks import hold_run, is_held, list_runs
 from tasks.warehouse.location import parse_location
 from tests import patient
@@ -186,6 +186,22 @@ def test_a_served_run_that_goes_on_has_closed_what_died_and_says_when_it_crashed
     [line] = logged(api, run)
     assert f"Crashed at {crashed:%Y-%m-%d %H:%M:%S} UTC: Its process was killed." in line
     assert "goes on with all that is in the warehouse (restart 1 of at most 5)" in line
+
+
+def test_a_run_that_ends_with_who_serves_it_goes_on_and_one_that_a_person_cancels_does_not(
+    api: str, deployment: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "CHECK_SECONDS", 0.2)
+    person, *served = [run_of(api, str(deployment), edition="sample") for _ in range(3)]
+    for run in served:
+        moved(run, Running())
+    moved(served[0], Crashed(message="SIGTERM"))
+    for run, message in ((person, "Flow run was cancelled."), *((s, SHUT_DOWN) for s in served)):
+        moved(run, Cancelled(message=message))
+    watched(
+        deployment, lambda: all(state_of(api, run)["name"] == "AwaitingRetry" for run in served)
+    )
+    assert state_of(api, person)["type"] == "CANCELLED"
 
 
 def test_a_crashed_run_whose_process_lives_is_not_begun_beside_it(
