@@ -155,7 +155,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # The lock is complete, so nothing is resolved again (--no-deps); `pip check` says if it is not.
-# Pip compiles on one core; some packages hold templates that are no Python of this version, which is no failure.
+# Pip compiles on one core. Some packages hold files that are no Python, or none of this version.
 COMPILE = @$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true
 $(VENV)/runtime: requirements.lock pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --require-hashes --no-deps -r requirements.lock

@@ -1,6 +1,7 @@
-"""Cancelling in the Prefect UI a run that a command works on: nobody but its own process ends it.
+"""Ends the run of a command once somebody cancels it in the Prefect UI.
 
-`evergreen serve` ends the processes of the runs that it has started.
+The command's own process looks for that, as nobody else would end it. `evergreen serve` ends the
+processes of the runs that it has started.
 """
 
 import asyncio
@@ -12,7 +13,6 @@ from uuid import UUID
 import httpx
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import StateType
-from prefect.exceptions import PrefectException
 
 from flows.display.console import print_message
 from flows.runtime.outcomes import to_state
@@ -46,8 +46,8 @@ async def run_until_cancelled(work: Coroutine[Any, Any, ResultT], run: UUID) -> 
 
 async def _wait_until_cancelled(run: UUID) -> bool:
     """Return whether the run was cancelled; False: it cannot be asked for any more, e.g. because
-    somebody has deleted it, which ends no work."""
-    with suppress(httpx.HTTPError, PrefectException):
+    somebody has deleted it. That ends no work, nor does any other error here."""
+    with suppress(Exception):
         await wait_for_state(run, StateType.CANCELLING, StateType.CANCELLED)
         return True
     return False

@@ -12,6 +12,7 @@ from prefect.states import Cancelled, Cancelling, Running
 
 from flows.runtime import cancelling
 from flows.runtime.cancelling import run_until_cancelled
+from tests.waiting import SECONDS
 
 AWAY = httpx.ConnectError("connection refused")
 REQUEST = httpx.Request("GET", "http://prefect.example/api/flow_runs/1")
@@ -42,6 +43,15 @@ class Client:
         return SimpleNamespace(state=said)
 
 
+async def paid_call(kept: list[str]) -> None:
+    """A call that nobody answers, and that is waited for when it is cancelled."""
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await asyncio.sleep(0.01)
+        kept.append("answer")
+
+
 def use(client: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     monkeypatch.setattr(cancelling, "POLL_SECONDS", 0)
     monkeypatch.setattr(cancelling, "get_client", lambda: client)
@@ -54,20 +64,16 @@ def test_a_cancelled_run_ends_once_its_paid_call_is_kept_though_the_server_was_a
 ) -> None:
     client = use(Client(AWAY, httpx.ReadTimeout("late"), answered(503), answered(429), Running(),
                         state), monkeypatch)  # fmt: skip
-    kept = []
+    kept: list[str] = []
 
-    async def work() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await asyncio.sleep(0.01)
-            kept.append("answer")
+    async def run() -> Any:
+        return await asyncio.wait_for(run_until_cancelled(paid_call(kept), uuid4()), SECONDS)
 
-    ended: Any = asyncio.run(run_until_cancelled(work(), uuid4()))
+    ended = asyncio.run(run())
     assert (ended.type.value, kept, client.answers) == ("CANCELLED", ["answer"], [state])
 
 
-@pytest.mark.parametrize("error", [ObjectNotFound(answered(404)), answered(401)])
+@pytest.mark.parametrize("error", [ObjectNotFound(answered(404)), answered(401), KeyError("x")])
 def test_a_run_that_cannot_be_asked_for_any_more_is_not_cancelled(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,17 +99,10 @@ def test_the_error_of_the_work_is_that_of_the_run(monkeypatch: pytest.MonkeyPatc
 
 def test_an_interruption_ends_the_work_and_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     use(Client(Running()), monkeypatch)
-    kept = []
-
-    async def work() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await asyncio.sleep(0.01)
-            kept.append("answer")
+    kept: list[str] = []
 
     async def run() -> None:
-        running = asyncio.create_task(run_until_cancelled(work(), uuid4()))
+        running = asyncio.create_task(run_until_cancelled(paid_call(kept), uuid4()))
         await asyncio.sleep(0.01)
         running.cancel()
         await running
