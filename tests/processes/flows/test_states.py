@@ -217,3 +217,35 @@ def test_what_only_waits_for_its_second_look_is_open_which_is_green(show: Any) -
     assert "1 of 2 cells done" in shown["verdicts / e"][3]
     assert shown["verdicts / e"][:3] == ("COMPLETED", "Open", 1)
     assert shown["a"][:2] == ("COMPLETED", "Open")
+
+
+@pytest.mark.parametrize(("is_free", "usd"), [(True, 0.0), (False, 1.0)])
+@pytest.mark.usefixtures("api")
+def test_a_stage_that_buys_nothing_is_not_charged_for_the_one_beside_it(
+    is_free: bool, usd: float, tmp_path: Path
+) -> None:
+    charged: list[float] = []
+
+    @asynccontextmanager
+    async def open_stage(run: RunContext, todo: Sequence[str]) -> AsyncIterator[Worker[str]]:
+        async def do(part: str, on_progress: object) -> None:
+            run.budget.spent += 1.0  # by the stage beside it
+
+        yield Worker(do)
+
+    stage = Stage(
+        name="diagnostics", task="measure", find_pending=lambda plan: ["text"], open=open_stage,
+        title=lambda part: part, is_free=is_free,
+    )  # fmt: skip
+
+    @warehouse_flow("shown", ReadOptions, "shown / {edition}")
+    async def shown(run: RunContext, options: ReadOptions) -> Outcome:
+        outcome = await run_stage(run, stage)
+        charged.extend(record.usd for record in run.records)
+        return outcome
+
+    path = tmp_path / "warehouse.duckdb"
+    with open_warehouse(path) as store:
+        store.write(Change(Edition, [Edition(edition="e", source="here")]))
+    asyncio.run(shown(edition="e", warehouse=str(path)))
+    assert charged == [usd]
